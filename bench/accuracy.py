@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What three epochs of CIFAR-10 end in: rectrain on one device and on two, synchronous and not, with
+"""Measures the accuracy after three epochs of CIFAR-10: rectrain on one device and on two, synchronous and not, with
 integers in evaluation, and PyTorch with the same network, recipe and schedule. Accuracies alone: other
 programs may run meanwhile.
 
@@ -27,7 +27,7 @@ EPOCHS = 3
 # Two devices take half of a batch each, so that all make the same number of steps.
 OURS = {
     'f32': [],
-    'bf16': ['--type', 'bf16'],
+    'bf16': ['--dtype', 'bf16'],
     'two devices': ['--devices', 'cpu:0,cpu:1', '--batch-size', '64'],
     'two devices, parameter server': ['--devices', 'cpu:0,cpu:1', '--batch-size', '64',
                                       '--strategy', 'parameter_server'],
@@ -110,7 +110,7 @@ class Bench:
     def torch(self, kind: str, seed: int) -> dict:
         python = self.options.venvs / 'vision' / 'bin' / 'python'
         command = [str(python), str(ROOT / 'bench' / 'train' / 'torch_accuracy.py'),
-                   str(self.options.data), '--epochs', str(EPOCHS), '--type', kind, '--seed', str(seed)]
+                   str(self.options.data), '--epochs', str(EPOCHS), '--dtype', kind, '--seed', str(seed)]
         return {'epochs': [line['accuracy'] for line in lines_of(command)]}
 
 

@@ -190,8 +190,8 @@ form_rows() {
   for type in bf16 f32; do
     for layout in nhwc nchw; do
       for norm in fused unfused; do
-        rectrain 20 "resnet $type $layout $norm" --devices "$train_device" --type "$type" \
-          --layout "$layout" --norm "$norm" --input real,cached,synthetic
+        rectrain 20 "resnet $type $layout $norm" --devices "$train_device" --dtype "$type" \
+          --data-format "$layout" --norm "$norm" --input real,cached,synthetic
       done
     done
   done
@@ -204,7 +204,7 @@ step_rows() {
     for graphs in off on; do
       for steps in 1 4 16; do
         rectrain 15 "step width $width, graphs $graphs, $steps a dispatch" \
-          --devices "$train_device" --type bf16 --width "$width" --input synthetic,real \
+          --devices "$train_device" --dtype bf16 --width "$width" --input synthetic,real \
           --cuda-graphs "$graphs" --steps-per-dispatch "$steps"
       done
     done
@@ -218,7 +218,7 @@ device_rows() {
   for strategy in replicated distributed_replicated 'parameter_server --variables cpu' \
     'parameter_server --variables device' 'parameter_server --variables spread'; do
     # shellcheck disable=SC2086
-    rectrain 20 "resnet on $both, $strategy" --devices "$both" --strategy $strategy --type bf16 \
+    rectrain 20 "resnet on $both, $strategy" --devices "$both" --strategy $strategy --dtype bf16 \
       --input real,synthetic
   done
   for place in one "user=$first,item=$second" alternate; do
@@ -227,16 +227,16 @@ device_rows() {
       --devices "$([ "$place" = one ] && echo "$first" || echo "$both")" --place "$place" \
       --epochs 1 --loader-threads "$(nproc)" --no-evaluation --json
   done
-  rectrain 20 "resnet, sums by NCCL at world size 1" --devices "$train_device" --type bf16 \
+  rectrain 20 "resnet, sums by NCCL at world size 1" --devices "$train_device" --dtype bf16 \
     --input synthetic --collective nccl
-  rectrain 20 "resnet, the same without NCCL and graphs" --devices "$train_device" --type bf16 \
+  rectrain 20 "resnet, the same without NCCL and graphs" --devices "$train_device" --dtype bf16 \
     --input synthetic --cuda-graphs off
 }
 
 # Runs gpu_bench in the middle of a training from shards.
 gpu_busy() {
   local training status=0
-  timeout -k 5 60 "$bin/rectrain" train "$work/cifar" --devices "$train_device" --type bf16 \
+  timeout -k 5 60 "$bin/rectrain" train "$work/cifar" --devices "$train_device" --dtype bf16 \
     --width 64 --batch-size "$train_batch" --epochs 1000000 --loader-threads "$(nproc)" \
     --no-evaluation >"$work/busy.log" 2>&1 &
   training=$!
@@ -264,7 +264,7 @@ probe_rows() {
 traced_training() {
   rm -rf "$work/events"
   timeout -k 5 "$limit" "$bin/recprobe" run --trace --keep "$work/events" -- "$bin/rectrain" train \
-    "$work/cifar" --devices "$train_device" --type bf16 --width 64 --batch-size "$train_batch" \
+    "$work/cifar" --devices "$train_device" --dtype bf16 --width 64 --batch-size "$train_batch" \
     --max-steps "$traced_steps" --epochs 1000000 --loader-threads "$(nproc)" --no-evaluation \
     >"$work/trace.log" 2>&1 || { tail -n 3 "$work/trace.log" >&2 && return 1; }
   "$bin/recprobe" read "$work/events" --json >"$work/trace.json"
@@ -307,7 +307,7 @@ accuracy_row() {
     step "CIFAR-10, packed" 60 "$bin/recpack" pack "$cifar" "$shards" --splits train,test
   fi
   LD_LIBRARY_PATH=$trainer_libraries step "$name" 540 "$bin/rectrain" train "$shards" --devices \
-    "$train_device" --type bf16 --width 64 --batch-size 128 --epochs "$accuracy_epochs" --rate 0.1 \
+    "$train_device" --dtype bf16 --width 64 --batch-size 128 --epochs "$accuracy_epochs" --lr 0.1 \
     --loader-threads "$(nproc)" --json
 }
 

@@ -9,14 +9,16 @@ from harness.program import rows_of
 from harness.table import cells, markdown
 
 RESULTS = pathlib.Path(__file__).resolve().parent / 'results'
-# What a user does, the file, and the row.
+# Task of the user, file, and row; those where a peer is faster among them.
 SHOWN = [('pack', 'records', 'pack-cifar'),
          ('pack', 'records', 'pack-files'),
          ('load', 'loader', 'cifar-u8'),
          ('load', 'loader', 'crop-sample-f32-antialias'),
+         ('load', 'loader', 'crop-sample-u8-plain'),
          ('load in Python', 'python', 'python-cifar'),
          ('start', 'python', 'python-first'),
          ('read at random', 'python', 'python-batch'),
+         ('read one column', 'records', 'labels'),
          ('train', 'train', 'step-f32')]
 
 

@@ -5,7 +5,7 @@
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
     python3 bench/loader.py --data DIR --out bench/results/loader.json        about 20 minutes
     python3 bench/loader.py --data DIR --quick                                about 5 minutes
-    python3 bench/loader.py --table bench/results/loader.json                 for docs/performance.md
+    python3 bench/loader.py --table bench/results/loader.json           for docs/guide/performance.md
 
 DIR holds cifar-10-batches-py/ (the official pickles) and imagenet-sample/CLASS/*.JPEG (real
 photos, of which 2 GB of distinct crops are made). What is made from them goes to --work, about

@@ -6,7 +6,7 @@
     bash tests/python/environments.sh                           the wheel, in build/python/bare
     python3 bench/python.py --data DIR --out bench/results/python.json        about 8 minutes
     python3 bench/python.py --data DIR --quick                                about 3 minutes
-    python3 bench/python.py --table bench/results/python.json                 for docs/performance.md
+    python3 bench/python.py --table bench/results/python.json           for docs/guide/performance.md
 
 DIR as for bench/loader.py.
 """

@@ -5,7 +5,7 @@
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
     python3 bench/records.py --data DIR --out bench/results/records.json      about 12 minutes
     python3 bench/records.py --data DIR --quick                               about 3 minutes
-    python3 bench/records.py --table bench/results/records.json               for docs/performance.md
+    python3 bench/records.py --table bench/results/records.json         for docs/guide/performance.md
 
 DIR holds cifar-10-batches-py/ (the official pickles), cifar10-jpeg/SPLIT/CLASS/*.jpg (the same
 60,000 images as files) and, for records of 100 KB, imagenet-sample/CLASS/*.JPEG. What is made

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures one row of docs/performance.md from scratch and prints it beside the published one.
+"""Measures one row of docs/guide/performance.md from scratch, and prints the published one beside it.
 
     python3 bench/row.py --list                    the rows' names
     python3 bench/row.py pack-cifar                installs, builds, makes the data, measures

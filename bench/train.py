@@ -6,7 +6,7 @@ binding.
     bash bench/peers/setup.sh vision                            the peer's environment, once
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
     python3 bench/train.py --out bench/results/train.json       about 12 minutes
-    python3 bench/train.py --table bench/results/train.json     for docs/performance.md
+    python3 bench/train.py --table bench/results/train.json     for docs/guide/performance.md
 
 What cannot be measured is recorded as "unavailable" with the reason.
 """

@@ -1,5 +1,5 @@
 # recpack_embed(OUTPUT VARIABLE FOLDER files...): OUTPUT, a generated .cc, holds the texts of the files
-# in FOLDER as an array of recpack::EmbeddedFile (src/probe/embedded_file.h) named VARIABLE.
+# in FOLDER as an array of recpack::probe::EmbeddedFile (src/probe/util/embedded_file.h) named VARIABLE.
 function(recpack_embed output variable folder)
   set(files ${ARGN})
   list(TRANSFORM files PREPEND ${folder}/ OUTPUT_VARIABLE paths)
@@ -13,14 +13,14 @@ endfunction()
 
 # As a script: writes OUTPUT.
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-  set(text "// Made by cmake/RecpackEmbed.cmake.\n#include \"src/probe/embedded_file.h\"\n\n")
-  string(APPEND text "namespace recpack {\nconst std::vector<EmbeddedFile>& ${VARIABLE}() {\n")
+  set(text "// Made by cmake/RecpackEmbed.cmake.\n#include \"src/probe/util/embedded_file.h\"\n\n")
+  string(APPEND text "namespace recpack::probe {\nconst std::vector<EmbeddedFile>& ${VARIABLE}() {\n")
   string(APPEND text "  static const std::vector<EmbeddedFile> files = {\n")
   string(REPLACE "," ";" files "${FILES}")
   foreach(name IN LISTS files)
     file(READ ${FOLDER}/${name} content)
     string(APPEND text "      {\"${name}\", R\"embedded(${content})embedded\"},\n")
   endforeach()
-  string(APPEND text "  };\n  return files;\n}\n}  // namespace recpack\n")
+  string(APPEND text "  };\n  return files;\n}\n}  // namespace recpack::probe\n")
   file(WRITE ${OUTPUT} "${text}")
 endif()

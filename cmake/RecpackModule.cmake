@@ -1,8 +1,9 @@
-# recpack_module(NAME [DEVICE] SOURCES ... [DEPENDS modules...] [LINK third-party...])
+# recpack_module(NAME [DEVICE | NOT_INSTALLED] SOURCES ... [DEPENDS modules...] [LINK third-party...])
 # One static library a module; public headers in include/recpack/NAME, sources in src/NAME. DEVICE: it
-# needs an accelerator's libraries and is no part of recpack::recpack; programs name it.
+# needs an accelerator's libraries and is no part of recpack::recpack; programs name it. NOT_INSTALLED:
+# it is in neither recpack::recpack nor the package.
 function(recpack_module name)
-  cmake_parse_arguments(ARG "DEVICE" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "DEVICE;NOT_INSTALLED" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(recpack_${name} STATIC ${ARG_SOURCES})
   add_library(recpack::${name} ALIAS recpack_${name})
   set_target_properties(recpack_${name} PROPERTIES EXPORT_NAME ${name})
@@ -15,7 +16,7 @@ function(recpack_module name)
                         $<BUILD_INTERFACE:recpack_flags>)
   if(ARG_DEVICE)
     set_property(GLOBAL APPEND PROPERTY RECPACK_DEVICE_MODULES recpack_${name})
-  else()
+  elseif(NOT ARG_NOT_INSTALLED)
     set_property(GLOBAL APPEND PROPERTY RECPACK_MODULES recpack_${name})
   endif()
 endfunction()

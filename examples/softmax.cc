@@ -15,8 +15,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/recipe.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
-// What finishing an image is, an element at a time: for the host and for CUDA, and what every
-// faster path must equal bit for bit. Compile with -ffp-contract=off and -fmad=false.
+// Reference implementation of finishing, one element at a time, for the host and for CUDA. Every
+// faster path must match it bit for bit. Compile with -ffp-contract=off and -fmad=false.
 #pragma once
 
 #include <cstddef>
@@ -27,25 +27,25 @@ RECPACK_HOST_DEVICE inline uint32_t FloatBits(float value) {
   return bits;
 }
 
-// To nearest, ties to even. Not for NaN, here and below.
+// Rounds to nearest, ties to even. NaN is not supported, here and below.
 RECPACK_HOST_DEVICE inline uint16_t ToBf16(float value) {
   const uint32_t bits = FloatBits(value);
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// Chooses between results, so that compilers can vectorise it.
+// Branch-free, so that compilers can vectorise it.
 RECPACK_HOST_DEVICE inline uint16_t ToF16(float value) {
   const uint32_t bits = FloatBits(value);
   const uint32_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
   const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
   const uint32_t normal = (rounded - (112u << 23)) >> 13;
-  // Below 2^-14 the last bit is worth 2^-24, as that of 0.5: the addition rounds.
+  // Below 2^-14 the last bit is worth 2^-24, like that of 0.5: the addition rounds.
   float positive;
   memcpy(&positive, &magnitude, sizeof positive);
   const uint32_t subnormal = FloatBits(positive + 0.5F) - FloatBits(0.5F);
   const uint32_t half = magnitude < 113u << 23 ? subnormal : normal;
-  const uint32_t finite_half = magnitude < 0x477ff000 ? half : 0x7c00;  // from 65520 on: infinity
+  const uint32_t finite_half = magnitude < 0x477ff000 ? half : 0x7c00;  // infinity from 65520 on
   return static_cast<uint16_t>(sign | finite_half);
 }
 
@@ -67,12 +67,12 @@ RECPACK_HOST_DEVICE inline void StoreElement(ElementType type, uint8_t value, fl
       memcpy(static_cast<uint8_t*>(out) + index * 2, &half, 2);
       return;
     }
-    case ElementType::kF32:
+    default:
       memcpy(static_cast<uint8_t*>(out) + index * 4, &normalised, 4);
   }
 }
 
-// Where an element lies in an image.
+// Returns the index of an element in an image.
 RECPACK_HOST_DEVICE inline size_t ElementIndex(ImageLayout layout, int height, int width,
                                                int channels, int channel, int64_t y, int64_t x) {
   const int64_t index = layout == ImageLayout::kNhwc ? (y * width + x) * channels + channel
@@ -80,7 +80,7 @@ RECPACK_HOST_DEVICE inline size_t ElementIndex(ImageLayout layout, int height, i
   return static_cast<size_t>(index);
 }
 
-// The u8 that an element of the result is made of.
+// Returns the u8 source value of an element of the result.
 RECPACK_HOST_DEVICE inline uint8_t SourceValue(const FinishOptions& o, const uint8_t* image,
                                                const FinishGeometry& g, int channel, int y, int x) {
   const int64_t row = int64_t{g.y} + y;
@@ -90,7 +90,7 @@ RECPACK_HOST_DEVICE inline uint8_t SourceValue(const FinishOptions& o, const uin
                             column)];
 }
 
-// Finishes one element: all there is to it.
+// Finishes one element.
 RECPACK_HOST_DEVICE inline void FinishElement(const FinishOptions& o, const uint8_t* image,
                                               const FinishGeometry& g, int channel, int y, int x,
                                               void* out) {

@@ -1,4 +1,5 @@
-// What mixing two images is, an element at a time. Compile with -ffp-contract=off and -fmad=false.
+// Reference implementation of mixing two images, one element at a time. Compile with
+// -ffp-contract=off and -fmad=false.
 #pragma once
 
 #include "kernels/finish.h"

@@ -1,5 +1,5 @@
-// Batch normalisation between its passes: what one channel's sums come to. The same on the host and
-// on devices. Formulas: Ioffe and Szegedy, "Batch normalization", 2015.
+// Per-channel arithmetic between the passes of batch normalisation, for the host and for devices.
+// Formulas: Ioffe and Szegedy, "Batch normalization", 2015.
 #pragma once
 
 #include <cmath>
@@ -11,13 +11,14 @@ namespace recpack {
 struct NormStatistics {
   float mean = 0;
   float inverse_std = 0;
-  double unbiased = 0;  // variance, of count - 1
+  double unbiased = 0;  // variance with divisor count - 1
 };
 
-// From the sums of (x - shift) and (x - shift)^2 over `count` values. NaN stays NaN: it must be
-// found where it arose.
-RECPACK_HOST_DEVICE inline NormStatistics NormStatisticsOf(double sum, double squares, double count,
-                                                           float shift, float epsilon) {
+// Computes the statistics from the sums of (x - shift) and (x - shift)^2 over `count` values.
+// Propagates NaN, so that it is detected where it arose.
+RECPACK_HOST_DEVICE inline NormStatistics ComputeNormStatistics(double sum, double squares,
+                                                                double count, float shift,
+                                                                float epsilon) {
   const double first = sum / count;
   const double spread = squares / count - first * first;
   const double variance = spread < 0 ? 0 : spread;
@@ -54,8 +55,8 @@ struct NormPlane {
 
 // dx = scale / std * (g - sum(g) / n - xhat * sum(g * xhat) / n). `product`: the sum of
 // g * (x - mean) over `count` values.
-RECPACK_HOST_DEVICE inline NormPlane NormGradientOf(double sum, double product, double count,
-                                                    float scale, float mean, float inverse_std) {
+RECPACK_HOST_DEVICE inline NormPlane FoldNormGradient(double sum, double product, double count,
+                                                      float scale, float mean, float inverse_std) {
   const double of_g = static_cast<double>(scale) * inverse_std;
   const double of_x = -of_g * (product * inverse_std) * inverse_std / count;
   return {static_cast<float>(of_g), static_cast<float>(of_x),

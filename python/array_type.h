@@ -1,4 +1,4 @@
-// What arrays are, as Python has it: types as DLPack, and so NumPy, names them.
+// Array types as named by DLPack, and so by NumPy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,32 +9,32 @@
 #include <tuple>
 #include <vector>
 
-#include "recpack/pipeline/array_spec.h"
+#include "recpack/loader/array_spec.h"
 
 namespace recpack::python {
 
-inline nanobind::dlpack::dtype TypeOf(ValueType type) {
+inline nanobind::dlpack::dtype ToDlpackType(ElementType type) {
   namespace nb = nanobind;
   switch (type) {
-    case ValueType::kU8:
+    case ElementType::kU8:
       return nb::dtype<uint8_t>();
-    case ValueType::kI32:
+    case ElementType::kI32:
       return nb::dtype<int32_t>();
-    case ValueType::kI64:
+    case ElementType::kI64:
       return nb::dtype<int64_t>();
-    case ValueType::kU64:
+    case ElementType::kU64:
       return nb::dtype<uint64_t>();
-    case ValueType::kF32:
+    case ElementType::kF32:
       return nb::dtype<float>();
-    case ValueType::kF16:
+    case ElementType::kF16:
       return {static_cast<uint8_t>(nb::dlpack::dtype_code::Float), 16, 1};
-    case ValueType::kBf16:
+    case ElementType::kBf16:
       return {static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
   }
   return {};
 }
 
-// As Python has an array's name, type and shape of a sample.
+// Returns an array's name, type and shape of a sample for Python.
 using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
 
 }  // namespace recpack::python

@@ -25,7 +25,7 @@ class Attachment {
 void AttachThread() { thread_local const Attachment attachment; }
 
 void SharedObject::Release(nb::object* object) noexcept {
-  if (!nb::is_alive()) return;  // the interpreter is gone, and the object with it
+  if (!nb::is_alive()) return;  // the interpreter is gone, and with it the object
   const nb::gil_scoped_acquire locked;
   if (locked) delete object;
 }

@@ -1,4 +1,4 @@
-// Threads of the library that call Python.
+// Helpers for library threads that call Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,18 +8,18 @@
 
 namespace recpack::python {
 
-// Gives the calling thread its place in the interpreter until it ends, so that what Python keeps by
-// thread (threading.local) stays from call to call. Without the GIL, before each
-// gil_scoped_acquire.
+// Attaches the calling thread to the interpreter until the thread ends, so that Python's
+// thread-local state (threading.local) persists across calls. Call this without the GIL, before
+// each gil_scoped_acquire.
 void AttachThread();
 
-// An object of Python that is copied and let go of without the GIL.
+// A Python object that can be copied and released without the GIL.
 class SharedObject {
  public:
   explicit SharedObject(nanobind::object object)
       : object_(new nanobind::object(std::move(object)), Release) {}
 
-  // With the GIL.
+  // Requires the GIL.
   const nanobind::object& operator*() const noexcept { return *object_; }
 
  private:

@@ -1,15 +1,15 @@
-// A batch that Python holds.
+// Batch held by Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <memory>
 
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack::python {
 
-// Arrays that were taken of it keep the batch's memory.
+// Arrays taken from it keep the batch's memory alive.
 struct HeldBatch {
   std::shared_ptr<const Batch> batch;
 };

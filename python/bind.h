@@ -1,4 +1,4 @@
-// What each file of bindings adds to the module.
+// Functions that add the bindings of each file to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>

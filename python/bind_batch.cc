@@ -1,4 +1,4 @@
-// A batch's arrays, without a copy.
+// Bindings of batches: arrays without a copy.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
@@ -12,7 +12,7 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-const ArraySpec& SpecOf(const Batch& batch, const std::string& name) {
+const ArraySpec& FindSpec(const Batch& batch, const std::string& name) {
   for (const ArraySpec& spec : batch.arrays()) {
     if (spec.name == name) return spec;
   }
@@ -22,18 +22,18 @@ const ArraySpec& SpecOf(const Batch& batch, const std::string& name) {
 template <typename Framework>
 nb::object Array(const HeldBatch& held, const std::string& name) {
   const Batch& batch = *held.batch;
-  const ArraySpec& spec = SpecOf(batch, name);
+  const ArraySpec& spec = FindSpec(batch, name);
   std::vector<size_t> shape = {batch.size()};
   shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
   return nb::cast(nb::ndarray<Framework>(const_cast<void*>(batch.Raw(name)), shape.size(),
-                                         shape.data(), KeeperOf(held.batch), nullptr,
-                                         TypeOf(spec.type)));
+                                         shape.data(), MakeKeeper(held.batch), nullptr,
+                                         ToDlpackType(spec.type)));
 }
 
 template <typename T>
 nb::object Column(const HeldBatch& held, const std::vector<T>& values) {
   return nb::cast(nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {held.batch->size()},
-                                                               KeeperOf(held.batch)));
+                                                               MakeKeeper(held.batch)));
 }
 
 }  // namespace

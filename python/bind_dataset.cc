@@ -1,4 +1,4 @@
-// Records of a data set by number.
+// Bindings of data sets: access to records by number.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -30,7 +30,7 @@ Dataset Open(const OpenedAs& as) {
                               : Dataset::Open(as.paths, options);
 }
 
-// Python's negative numbers count from the end.
+// Negative numbers count from the end, as in Python.
 uint64_t Ordinal(const OpenDataset& open, int64_t number) {
   const auto records = static_cast<int64_t>(open.dataset().records());
   if (number < -records || number >= records) {
@@ -41,7 +41,7 @@ uint64_t Ordinal(const OpenDataset& open, int64_t number) {
   return static_cast<uint64_t>(number < 0 ? number + records : number);
 }
 
-// Told of all at once, so that the disk is asked for them side by side.
+// Announces all at once, so that the disk reads them in parallel.
 nb::list ReadMany(OpenDataset& open, const std::vector<uint64_t>& ids) {
   std::vector<std::unique_ptr<Record>> records;
   records.reserve(ids.size());
@@ -83,7 +83,7 @@ OpenDataset::OpenDataset(OpenedAs as) : as_(std::move(as)), dataset_(Open(as_)) 
 std::unique_ptr<SampleSource> OpenDataset::Take() {
   const nb::ft_lock_guard lock(mutex_);
   if (idle_.empty()) {
-    SourceOptions options;
+    RandomAccessOptions options;
     options.verify = as_.verify;
     return dataset_.NewSource(options);
   }
@@ -143,32 +143,32 @@ void BindDataset(nb::module_& module) {
       .def("_opened_as",
            [](const OpenDataset& open) {
              const OpenedAs& as = open.as();
-             return std::make_tuple(NamesOf(as.paths), as.split, as.fields, as.label_offset,
+             return std::make_tuple(ToNames(as.paths), as.split, as.fields, as.label_offset,
                                     as.verify);
            })
       .def(
           "place_of",
           [](const OpenDataset& open, int64_t number) {
             const Place place = open.dataset().PlaceOf(Ordinal(open, number));
-            return std::make_tuple(NameOf(place.path), place.offset, place.ordinal);
+            return std::make_tuple(ToName(place.path), place.offset, place.ordinal);
           },
           nb::arg("number"),
           "Path, byte offset and ordinal in the shard of the record of this number.")
       .def(
-          "notices", [](const OpenDataset& open) { return TextsOf(open.dataset().Notices()); },
+          "notices", [](const OpenDataset& open) { return ToTexts(open.dataset().Notices()); },
           "What was left out and the like, a line each.")
       .def_prop_ro(
-          "path", [](const OpenDataset& open) { return NameOf(open.dataset().path()); },
+          "path", [](const OpenDataset& open) { return ToName(open.dataset().path()); },
           "What was opened, from the root on.")
       .def_prop_ro(
-          "split", [](const OpenDataset& open) { return NameOf(open.dataset().split()); },
+          "split", [](const OpenDataset& open) { return ToName(open.dataset().split()); },
           "Name of the split.")
       .def_prop_ro(
           "nbytes", [](const OpenDataset& open) { return open.dataset().bytes(); },
           "Bytes of the shards.")
       .def_prop_ro(
           "class_names",
-          [](const OpenDataset& open) { return NamesOf(open.dataset().class_names()); },
+          [](const OpenDataset& open) { return ToNames(open.dataset().class_names()); },
           "By label, from 0; empty where they are not known.")
       .def_prop_ro(
           "digest", [](const OpenDataset& open) { return open.dataset().digest(); },

@@ -1,4 +1,5 @@
-// recpack::Error as the exceptions of recpack_io.errors, or as the one that led to it.
+// Translates recpack::Error to the exceptions of recpack_io.errors, or to the Python exception that
+// caused it.
 #include <nanobind/stl/string.h>
 
 #include "python/bind.h"
@@ -15,19 +16,19 @@ nb::object OrNone(const std::optional<T>& value) {
   return value ? nb::cast(*value) : nb::none();
 }
 
-nb::object ExceptionOf(const Error& error) {
+nb::object MakeException(const Error& error) {
   if (nb::object raised = RaisedBehind(error); raised.is_valid()) {
-    nb::module_::import_("recpack_io.errors").attr("add_note")(raised, TextOf(error.what()));
+    nb::module_::import_("recpack_io.errors").attr("add_note")(raised, ToText(error.what()));
     return raised;
   }
   return nb::module_::import_("recpack_io.errors")
-      .attr("from_core")(ErrorKindName(error.kind()), TextOf(error.what()), TextOf(error.reason()),
-                         TextOf(error.advice()), NameOf(error.place().path),
+      .attr("from_core")(ErrorKindName(error.kind()), ToText(error.what()), ToText(error.reason()),
+                         ToText(error.advice()), ToName(error.place().path),
                          OrNone(error.place().offset), OrNone(error.place().ordinal));
 }
 
 void SetInPython(const Error& error) {
-  const nb::object made = ExceptionOf(error);
+  const nb::object made = MakeException(error);
   PyErr_SetObject(made.type().ptr(), made.ptr());
 }
 

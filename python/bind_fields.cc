@@ -1,4 +1,4 @@
-// Fields and recipes: what a batch is made of.
+// Bindings of fields and recipes.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -6,7 +6,7 @@
 
 #include "python/bind.h"
 #include "python/choice.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/recipe.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -28,20 +28,20 @@ constexpr Words<ResizeFilter, 4> kFilters = {
      {"bilinear-no-antialias", ResizeFilter::kBilinearTwoTaps},
      {"box", ResizeFilter::kBox},
      {"nearest", ResizeFilter::kNearest}}};
-constexpr Words<ValueType, 3> kNumbers = {
-    {{"i64", ValueType::kI64}, {"i32", ValueType::kI32}, {"f32", ValueType::kF32}}};
+constexpr Words<ElementType, 3> kNumbers = {
+    {{"i64", ElementType::kI64}, {"i32", ElementType::kI32}, {"f32", ElementType::kF32}}};
 constexpr Words<AugmentPolicyKind, 3> kPolicies = {
     {{"none", AugmentPolicyKind::kNone},
      {"randaugment", AugmentPolicyKind::kRandAugment},
      {"trivialaugment", AugmentPolicyKind::kTrivialAugmentWide}}};
 
-// A member that is an enumeration, as an attribute that is a word.
+// Binds an enumeration member as an attribute with word values.
 template <auto member, const auto& words, typename Class>
 void Word(Class& bound, const char* name) {
   using T = typename Class::Type;
   bound.def_prop_rw(
-      name, [](const T& self) { return WordOf(words, self.*member); },
-      [name](T& self, const std::string& word) { self.*member = ValueOf(words, word, name); });
+      name, [](const T& self) { return ToWord(words, self.*member); },
+      [name](T& self, const std::string& word) { self.*member = ParseWord(words, word, name); });
 }
 
 void BindImage(nb::module_& module) {
@@ -79,9 +79,9 @@ void BindImage(nb::module_& module) {
           "erasing", [](const ImageField& f) { return f.augment.erasing.probability; },
           [](ImageField& f, double probability) { f.augment.erasing.probability = probability; })
       .def_prop_rw(
-          "policy", [](const ImageField& f) { return WordOf(kPolicies, f.augment.policy.kind); },
+          "policy", [](const ImageField& f) { return ToWord(kPolicies, f.augment.policy.kind); },
           [](ImageField& f, const std::string& word) {
-            f.augment.policy.kind = ValueOf(kPolicies, word, "policy");
+            f.augment.policy.kind = ParseWord(kPolicies, word, "policy");
           });
   Word<&ImageField::crop, kCrops>(field, "crop");
   Word<&ImageField::type, kElements>(field, "type");

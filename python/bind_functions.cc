@@ -1,4 +1,4 @@
-// What functions of the user are called through, and what they may call.
+// Bindings for user functions: the objects that they are called through, and what they may call.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -19,20 +19,20 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-// Of what NumPy has.
-constexpr Words<ValueType, 6> kTypes = {{{"u8", ValueType::kU8},
-                                         {"i32", ValueType::kI32},
-                                         {"i64", ValueType::kI64},
-                                         {"u64", ValueType::kU64},
-                                         {"f16", ValueType::kF16},
-                                         {"f32", ValueType::kF32}}};
+// For arrays of a type that NumPy has.
+constexpr Words<ElementType, 6> kTypes = {{{"u8", ElementType::kU8},
+                                           {"i32", ElementType::kI32},
+                                           {"i64", ElementType::kI64},
+                                           {"u64", ElementType::kU64},
+                                           {"f16", ElementType::kF16},
+                                           {"f32", ElementType::kF32}}};
 
-std::vector<ArraySpec> ArraysOf(const std::vector<ArrayTuple>& given) {
+std::vector<ArraySpec> ToArraySpecs(const std::vector<ArrayTuple>& given) {
   std::vector<ArraySpec> arrays;
   arrays.reserve(given.size());
   for (const auto& [name, type, shape] : given) {
-    ArraySpec array{.name = name, .type = ValueOf(kTypes, type, "type"), .shape = shape};
-    array.sample_bytes = ValueBytes(array.type);
+    ArraySpec array{.name = name, .type = ParseWord(kTypes, type, "type"), .shape = shape};
+    array.sample_bytes = ElementBytes(array.type);
     for (const uint32_t extent : shape) array.sample_bytes *= extent;
     arrays.push_back(std::move(array));
   }
@@ -56,7 +56,7 @@ nb::object Decode(const Bytes& data, bool apply_orientation, bool allow_damage) 
                      static_cast<size_t>(image.channels)});
 }
 
-// What the collector asks of a loader's calls: the errors that they hold.
+// Garbage collector support for a loader's calls: the errors that they hold.
 int Traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
@@ -72,28 +72,29 @@ const PyType_Slot kCallsSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Trav
                                    {Py_tp_clear, reinterpret_cast<void*>(Clear)},
                                    {0, nullptr}};
 
-// Fields that call in processes share them.
+// Shared by fields that call functions in processes.
 struct SharedProcesses {
   std::shared_ptr<WorkerProcesses> processes;
 };
 
-FunctionField FieldOf(const SharedProcesses& shared, uint64_t number, const SharedCalls& running,
-                      std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream,
-                      std::optional<ImageField> picture) {
-  auto specs = ArraysOf(arrays);
+FunctionField MakeFunctionField(const SharedProcesses& shared, uint64_t number,
+                                const SharedCalls& running, std::string name,
+                                const std::vector<ArrayTuple>& arrays, uint32_t stream,
+                                std::optional<ImageField> picture) {
+  auto specs = ToArraySpecs(arrays);
   const auto call = [processes = shared.processes,
                      function = ProcessFunction{number, std::move(name), running},
                      specs](SampleView& sample) { processes->Call(function, specs, sample); };
   return {specs, call, stream, std::move(picture)};
 }
 
-BatchFunction BatchFunctionOf(const SharedProcesses& shared, uint64_t number,
-                              const SharedCalls& running, std::string name,
-                              const std::vector<ArrayTuple>& arrays, uint32_t stream) {
+BatchFunction MakeBatchFunction(const SharedProcesses& shared, uint64_t number,
+                                const SharedCalls& running, std::string name,
+                                const std::vector<ArrayTuple>& arrays, uint32_t stream) {
   const auto call = [processes = shared.processes,
                      function = ProcessFunction{number, std::move(name), running}](
                         BatchView& batch) { processes->Call(function, batch); };
-  return {ArraysOf(arrays), call, stream};
+  return {ToArraySpecs(arrays), call, stream};
 }
 
 void BindProcesses(nb::module_& module) {
@@ -104,9 +105,9 @@ void BindProcesses(nb::module_& module) {
             new (self) SharedProcesses{std::make_shared<WorkerProcesses>(processes)};
           },
           nb::arg("processes"))
-      .def("field", FieldOf, nb::arg("number"), nb::arg("running"), nb::arg("name"),
+      .def("field", MakeFunctionField, nb::arg("number"), nb::arg("running"), nb::arg("name"),
            nb::arg("arrays"), nb::arg("stream"), nb::arg("picture").none())
-      .def("batch_function", BatchFunctionOf, nb::arg("number"), nb::arg("running"),
+      .def("batch_function", MakeBatchFunction, nb::arg("number"), nb::arg("running"),
            nb::arg("name"), nb::arg("arrays"), nb::arg("stream"))
       .def("stop", [](SharedProcesses& shared) { shared.processes->Stop(); });
 }
@@ -138,7 +139,7 @@ void BindFunctions(nb::module_& module) {
           [](FunctionField* self, const nb::object& caller, const SharedCalls& running,
              std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream,
              std::optional<ImageField> picture) {
-            auto specs = ArraysOf(arrays);
+            auto specs = ToArraySpecs(arrays);
             const SampleCall call(Caller(caller, std::move(name), running), specs);
             new (self) FunctionField{std::move(specs), call, stream, std::move(picture)};
           },
@@ -150,7 +151,7 @@ void BindFunctions(nb::module_& module) {
           [](BatchFunction* self, const nb::object& caller, const SharedCalls& running,
              std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream) {
             const BatchCall call(Caller(caller, std::move(name), running));
-            new (self) BatchFunction{ArraysOf(arrays), call, stream};
+            new (self) BatchFunction{ToArraySpecs(arrays), call, stream};
           },
           nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),
           nb::arg("stream"));

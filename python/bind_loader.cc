@@ -1,4 +1,4 @@
-// The loader itself; recpack_io.loading makes of it what Python's users expect.
+// Bindings of the loader, which recpack_io.loading wraps.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -14,8 +14,8 @@
 #include "python/options.h"
 #include "python/shared_slabs.h"
 #include "recpack/base/gain.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/token.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/token.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -33,7 +33,7 @@ std::vector<BatchStep> Steps(std::vector<BatchFunction> functions) {
   return {std::move_iterator(functions.begin()), std::move_iterator(functions.end())};
 }
 
-LoaderOptions OptionsOf(nb::dict given) {
+LoaderOptions TakeLoaderOptions(nb::dict given) {
   LoaderOptions options;
   options.fields = Take<std::vector<Field>>(given, "fields");
   options.batch_steps = Steps(Take<std::vector<BatchFunction>>(given, "batch_functions"));
@@ -42,16 +42,16 @@ LoaderOptions OptionsOf(nb::dict given) {
   options.rank = Take<uint32_t>(given, "rank");
   options.world_size = Take<uint32_t>(given, "world_size");
   options.order = ParseOrder(Take<std::string>(given, "order"));
-  options.last_batch = ValueOf(kLast, Take<std::string>(given, "last_batch"), "last_batch");
+  options.last_batch = ParseWord(kLast, Take<std::string>(given, "last_batch"), "last_batch");
   options.epoch = Take<uint64_t>(given, "epoch");
   options.resume = Take<std::string>(given, "resume");
   options.threads = Take<int>(given, "threads");
   options.prefetch = Take<uint32_t>(given, "prefetch");
   options.max_live_batches = Take<uint32_t>(given, "max_live_batches");
-  options.cache.what = ValueOf(kCaches, Take<std::string>(given, "cache"), "cache");
+  options.cache.what = ParseWord(kCaches, Take<std::string>(given, "cache"), "cache");
   options.cache.budget_bytes = Take<uint64_t>(given, "cache_bytes");
   options.on_bad_record =
-      ValueOf(kOnBad, Take<std::string>(given, "on_bad_record"), "on_bad_record");
+      ParseWord(kOnBad, Take<std::string>(given, "on_bad_record"), "on_bad_record");
   options.max_bad_share = Take<double>(given, "max_bad_share");
   options.ledger = Take<std::string>(given, "ledger");
   options.source.verify = Take<bool>(given, "verify");
@@ -70,7 +70,7 @@ std::vector<ArrayTuple> Arrays(OpenLoader& open) {
   std::vector<ArrayTuple> arrays;
   arrays.reserve(specs.size());
   for (const ArraySpec& spec : specs) {
-    arrays.emplace_back(spec.name, ValueTypeName(spec.type), spec.shape);
+    arrays.emplace_back(spec.name, ElementName(spec.type), spec.shape);
   }
   return arrays;
 }
@@ -119,7 +119,8 @@ void BindLoader(nb::module_& module) {
           [](OpenLoader* self, const OpenDataset& open, const nb::dict& options) {
             nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
             auto running = Take<SharedCalls>(given, "running");
-            new (self) OpenLoader(open.dataset(), OptionsOf(std::move(given)), std::move(running));
+            new (self)
+                OpenLoader(open.dataset(), TakeLoaderOptions(std::move(given)), std::move(running));
           },
           nb::arg("dataset"), nb::arg("options"))
       .def("next", Next)

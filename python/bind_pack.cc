@@ -1,4 +1,4 @@
-// Packing of paths and of what Python makes.
+// Bindings for packing paths and records made in Python.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -21,10 +21,9 @@
 #include "python/text.h"
 #include "recpack/base/error.h"
 #include "recpack/base/start_thread.h"
-#include "recpack/dataset/notices.h"
-#include "recpack/dataset/open_source.h"
-#include "recpack/dataset/pack.h"
-#include "recpack/dataset/pack_stream.h"
+#include "src/pack/job/pack.h"
+#include "src/pack/job/pack_stream.h"
+#include "src/pack/open/open_source.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -33,7 +32,7 @@ namespace {
 constexpr char kCreatedBy[] = "recpack " RECPACK_VERSION;
 constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
 
-WriterOptions WriterOptionsOf(nb::dict& given) {
+WriterOptions TakeWriterOptions(nb::dict& given) {
   WriterOptions options;
   options.compression = ParseCompression(Take<std::string>(given, "compression"));
   options.level = Take<int>(given, "level");
@@ -41,8 +40,8 @@ WriterOptions WriterOptionsOf(nb::dict& given) {
   return options;
 }
 
-SourceFlags SourceFlagsOf(nb::dict& given) {
-  SourceFlags flags;
+pack::SourceFlags TakeSourceFlags(nb::dict& given) {
+  pack::SourceFlags flags;
   flags.path = Take<std::string>(given, "path");
   flags.from = Take<std::string>(given, "kind");
   flags.splits = Take<std::string>(given, "splits");
@@ -66,13 +65,13 @@ SourceFlags SourceFlagsOf(nb::dict& given) {
   return flags;
 }
 
-PackOptions PackOptionsOf(nb::dict& given) {
-  PackOptions options;
+pack::PackOptions TakePackOptions(nb::dict& given) {
+  pack::PackOptions options;
   options.out = Absolute(Take<std::string>(given, "out"));
   options.plan.shard_bytes = Take<uint64_t>(given, "shard_bytes");
   options.plan.shards = Take<uint64_t>(given, "shards");
   options.plan.limit = Take<uint64_t>(given, "limit");
-  options.writer = WriterOptionsOf(given);
+  options.writer = TakeWriterOptions(given);
   options.created_by = kCreatedBy;
   options.sync = Take<bool>(given, "sync");
   options.threads = Take<int>(given, "threads");
@@ -86,11 +85,11 @@ PackOptions PackOptionsOf(nb::dict& given) {
   return options;
 }
 
-// A job on a thread of its own, so that Python's, which hears of Ctrl-C, is free to look about.
+// Runs a job in a thread of its own, so that Python's main thread can handle Ctrl-C.
 class Job {
  public:
-  // Calls `work` and, with the GIL, now and then `look`, in this thread. What `look` throws makes
-  // stop() true, and is thrown once `work` has ended.
+  // Runs `work`, and calls `look` in this thread from time to time, with the GIL. If `look` throws,
+  // stop() becomes true, and the exception is rethrown once `work` has ended.
   template <typename Work, typename Look>
   void Run(const Work& work, const Look& look) {
     auto thread = StartThread([&] {
@@ -121,7 +120,7 @@ class Job {
   bool stop() const noexcept { return stop_; }
 
  private:
-  // Whether the work has ended, at once or after a while.
+  // Waits for a while; returns true if the work has ended.
   bool Wait() {
     const nb::gil_scoped_release unlocked;
     std::unique_lock lock(mutex_);
@@ -140,7 +139,7 @@ struct Stopped {};
 using Skipped = std::vector<std::tuple<nb::str, nb::str>>;
 using Packed = std::tuple<uint64_t, uint64_t, uint64_t, Skipped, bool, std::vector<nb::str>>;
 
-Packed PackedOf(const Source& source, const PackResult& result) {
+Packed MakePacked(const pack::Source& source, const pack::PackResult& result) {
   if (result.skip_limit_exceeded) {
     const std::string reason = "more items are bad than may be skipped";
     const std::string advice = "mend them, or raise max_skip";
@@ -154,18 +153,18 @@ Packed PackedOf(const Source& source, const PackResult& result) {
   Skipped skipped;
   skipped.reserve(result.skipped.size());
   for (const auto& item : result.skipped) {
-    skipped.emplace_back(NameOf(item.item), TextOf(item.reason));
+    skipped.emplace_back(ToName(item.item), ToText(item.reason));
   }
   return {result.records,     result.bytes,    result.shards,
-          std::move(skipped), result.complete, TextsOf(PackNotices(source, result.manifest))};
+          std::move(skipped), result.complete, ToTexts(pack::PackNotices(source, result.manifest))};
 }
 
 Packed PackPath(const nb::dict& options, const nb::object& progress) {
   nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
-  const SourceFlags flags = SourceFlagsOf(given);
+  const pack::SourceFlags flags = TakeSourceFlags(given);
   const auto shuffle = Take<std::optional<uint64_t>>(given, "shuffle");
   const bool shuffle_classes = Take<bool>(given, "shuffle_classes");
-  PackOptions pack = PackOptionsOf(given);
+  pack::PackOptions pack = TakePackOptions(given);
   pack.plan.shuffle_seed = shuffle;
 
   Job job;
@@ -176,31 +175,31 @@ Packed PackPath(const nb::dict& options, const nb::object& progress) {
     done = bytes;
     total = all;
   };
-  std::unique_ptr<Source> source;
-  PackResult result;
+  std::unique_ptr<pack::Source> source;
+  pack::PackResult result;
   job.Run(
       [&] {
-        source = OpenSourceToPack(flags, shuffle_classes, pack);
+        source = pack::OpenSourceToPack(flags, shuffle_classes, pack);
         if (job.stop()) throw Stopped();
-        result = Pack(*source, pack);
+        result = pack::Pack(*source, pack);
       },
       [&] {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         if (!progress.is_none() && total > 0) progress(done.load(), total.load());
       });
   if (!progress.is_none()) progress(total.load(), total.load());
-  return PackedOf(*source, result);
+  return MakePacked(*source, result);
 }
 
-// Records that come one by one.
+// Packs records that are added one by one.
 class Stream {
  public:
   explicit Stream(const nb::dict& options) {
     nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
-    PackStreamOptions pack;
+    pack::PackStreamOptions pack;
     pack.out = Absolute(Take<std::string>(given, "out"));
     pack.shard_bytes = Take<uint64_t>(given, "shard_bytes");
-    pack.writer = WriterOptionsOf(given);
+    pack.writer = TakeWriterOptions(given);
     pack.class_names = Take<std::vector<std::string>>(given, "class_names");
     pack.created_by = kCreatedBy;
     pack.sync = Take<bool>(given, "sync");
@@ -211,14 +210,14 @@ class Stream {
   void BeginSplit(const std::string& name) { stream_.value().BeginSplit(name); }
 
   void Add(const nb::dict& features) {
-    // May run code of Python, which may discard this.
+    // May run Python code, which may discard this object.
     ExampleBuilder& builder = values_.Set(features);
     stream_.value().Add(builder);
     values_.Clear();
   }
 
   Packed Finish() {
-    PackStream stream = std::move(stream_.value());  // whose files go if it fails
+    pack::PackStream stream = std::move(stream_.value());  // removes its files on failure
     stream_.reset();
     const nb::gil_scoped_release unlocked;
     const Manifest manifest = stream.Finish();
@@ -227,12 +226,12 @@ class Stream {
     return {manifest.records(), manifest.bytes(), shards, {}, true, {}};
   }
 
-  // Removes what was written.
+  // Removes everything written.
   void Discard() { stream_.reset(); }
 
  private:
   ExampleValues values_;
-  std::optional<PackStream> stream_;
+  std::optional<pack::PackStream> stream_;
 };
 
 }  // namespace

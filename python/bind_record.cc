@@ -1,4 +1,4 @@
-// One record: features by name, as NumPy arrays over its memory.
+// Bindings of records: features by name, as NumPy arrays over the record's memory.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -28,7 +28,7 @@ const ExampleView& Record::example() {
 
 namespace {
 
-// `owner` keeps the values' memory.
+// `owner` keeps the values' memory alive.
 template <typename T>
 nb::object Array(std::span<const T> values, nb::handle owner) {
   return nb::cast(

@@ -1,4 +1,4 @@
-// Records written into one shard.
+// Bindings of the writer of a shard.
 #include <nanobind/stl/string.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-// One thread at a time, by the GIL or the bindings' locks.
+// Not thread-safe: protected by the GIL or the bindings' locks.
 class ShardWriter {
  public:
   ShardWriter(const std::string& path, const std::string& compression, int level, bool sync)
@@ -32,7 +32,7 @@ class ShardWriter {
 
   void Write(const nb::dict& features) {
     Open();
-    // May run code of Python, which may close this.
+    // May run Python code, which may close this object.
     ExampleBuilder& builder = values_.Set(features);
     RecordWriter& writer = Open();
     const std::span<uint8_t> room = writer.Begin(builder.ByteSize());
@@ -42,10 +42,10 @@ class ShardWriter {
     values_.Clear();
   }
 
-  // Again: does nothing.
+  // Does nothing if already closed.
   void Close() {
     if (!writer_) return;
-    RecordWriter writer = std::move(*writer_);  // no thread writes meanwhile
+    RecordWriter writer = std::move(*writer_);  // so that no other thread writes meanwhile
     writer_.reset();
     TemporaryFile file = std::move(file_);
     const nb::gil_scoped_release unlocked;
@@ -72,7 +72,7 @@ class ShardWriter {
   std::string path_;
   bool sync_;
   TemporaryFile file_;
-  std::optional<RecordWriter> writer_;  // until it is closed
+  std::optional<RecordWriter> writer_;  // nullopt once closed
   ExampleValues values_;
   uint64_t records_ = 0;
 };

@@ -1,4 +1,4 @@
-// Words for the values of an enumeration.
+// Maps between enumeration values and words.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ template <typename T, size_t N>
 using Words = std::array<std::pair<std::string_view, T>, N>;
 
 template <typename T, size_t N>
-std::string WordOf(const Words<T, N>& words, T value) {
+std::string ToWord(const Words<T, N>& words, T value) {
   const auto found = std::ranges::find(words, value, &Words<T, N>::value_type::second);
   return std::string(found->first);
 }
 
-// Throws Error (kInvalidArgument) that names the words.
+// Throws Error (kInvalidArgument) that lists the valid words.
 template <typename T, size_t N>
-T ValueOf(const Words<T, N>& words, std::string_view word, const std::string& of) {
+T ParseWord(const Words<T, N>& words, std::string_view word, const std::string& of) {
   const auto found = std::ranges::find(words, word, &Words<T, N>::value_type::first);
   if (found != words.end()) return found->second;
   std::string all;

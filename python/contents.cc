@@ -4,10 +4,10 @@
 
 #include "python/record.h"
 #include "recpack/base/error.h"
-#include "recpack/dataset/layout.h"
-#include "recpack/dataset/sheet.h"
 #include "recpack/example/schema.h"
 #include "recpack/image/encode.h"
+#include "src/pack/check/sheet.h"
+#include "src/shards/layout/layout.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -42,32 +42,32 @@ std::vector<std::pair<std::string, uint64_t>> Splits(const OpenDataset& open) {
     for (const ManifestSplit& split : layout.manifest->splits) {
       splits.emplace_back(split.name, split.records());
     }
-  } catch (const Error&) {  // sources that are no shards
+  } catch (const Error&) {  // sources other than shards
   }
   return splits;
 }
 
 nb::bytes Sheet(OpenDataset& open, int columns, int rows, int cell, uint64_t seed,
                 const std::array<int, 3>& shape) {
-  const SheetOptions options{
+  const pack::SheetOptions options{
       .columns = columns, .rows = rows, .cell = cell, .seed = seed, .raw_shape = shape};
   const Dataset& dataset = open.dataset();
-  const std::vector<uint64_t> shown = RecordsOfSheet(dataset.records(), options);
-  std::vector<SheetCell> cells;
+  const std::vector<uint64_t> shown = pack::PickSheetRecords(dataset.records(), options);
+  std::vector<pack::SheetCell> cells;
   cells.reserve(shown.size());
   for (const uint64_t id : shown) {
     const auto record = ReadOne(open, id);
     const ExampleView& example = record->example();
     const nb::gil_scoped_release unlocked;
-    cells.push_back(CellOf(example, dataset.class_names(), options));
+    cells.push_back(pack::MakeSheetCell(example, dataset.class_names(), options));
   }
-  const auto has_picture = [](const SheetCell& each) { return each.picture.has_value(); };
+  const auto has_picture = [](const pack::SheetCell& each) { return each.picture.has_value(); };
   if (!std::ranges::any_of(cells, has_picture)) {
     throw Error(ErrorKind::kNotFound,
                 "no record of the split '" + dataset.split() + "' holds a picture",
                 {.path = dataset.path()}, "raw planar pixels need their shape=(3, 32, 32)");
   }
-  const ByteBuffer png = EncodePng(DrawCells(cells, options));
+  const ByteBuffer png = EncodePng(pack::DrawCells(cells, options));
   return nb::bytes(png.data(), png.size());
 }
 

@@ -1,4 +1,4 @@
-// What is in a data set, for people.
+// Human-readable contents of a data set.
 #pragma once
 
 #include <array>
@@ -12,16 +12,17 @@
 
 namespace recpack::python {
 
-// Name, kind, fewest and most values, least and most bytes of a value.
+// Name, kind, minimum and maximum number of values, minimum and maximum bytes of a value.
 using FeatureTuple = std::tuple<std::string, std::string, uint64_t, uint64_t, uint64_t, uint64_t>;
 
-// Of a look at 100 records.
+// The features found in 100 records.
 std::vector<FeatureTuple> Schema(OpenDataset& open);
 
-// Records of each split that a manifest names: nothing where there is none, or several paths.
+// Number of records per split of the manifest; empty if there is no manifest or if there are
+// several paths.
 std::vector<std::pair<std::string, uint64_t>> Splits(const OpenDataset& open);
 
-// A contact sheet as DrawSheet() draws it, a PNG.
+// Returns a contact sheet as drawn by DrawSheet(), a PNG.
 nanobind::bytes Sheet(OpenDataset& open, int columns, int rows, int cell, uint64_t seed,
                       const std::array<int, 3>& shape);
 

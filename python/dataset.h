@@ -1,4 +1,4 @@
-// A data set that Python holds.
+// Data set held by Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "recpack/pipeline/dataset.h"
+#include "recpack/loader/dataset.h"
 
 namespace recpack::python {
 
-// What Python code opened, by which it is opened anew in another process.
+// What Python code opened; used to open it again in another process.
 struct OpenedAs {
   std::vector<std::string> paths;
   std::string split;
@@ -20,7 +20,7 @@ struct OpenedAs {
   bool verify = true;
 };
 
-// Any number of threads: each call takes a reader of its own, kept for later calls.
+// Thread-safe: each call uses its own reader, which is kept for later calls.
 class OpenDataset {
  public:
   explicit OpenDataset(OpenedAs as);
@@ -43,7 +43,7 @@ class OpenDataset {
   OpenedAs as_;
   Dataset dataset_;
   std::vector<std::unique_ptr<SampleSource>> idle_;
-  nanobind::ft_mutex mutex_;  // of `idle_`; the GIL where there is one
+  nanobind::ft_mutex mutex_;  // guards `idle_` on free-threaded Python; otherwise the GIL does
 };
 
 }  // namespace recpack::python

@@ -2,128 +2,15 @@
 
 #include <nanobind/stl/string.h>
 
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <string>
-#include <type_traits>
 #include <utility>
 
+#include "python/feature_numbers.h"
 #include "recpack/base/error.h"
-#include "src/base/format.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
-namespace {
-
 using Name = std::string_view;
-
-[[noreturn]] void Refuse(Name name, const std::string& what, const std::string& advice) {
-  throw Error(ErrorKind::kInvalidArgument, "the feature '" + std::string(name) + "' " + what, {},
-              advice);
-}
-
-std::string TypeName(nb::handle value) {
-  return nb::cast<std::string>(value.type().attr("__name__"));
-}
-
-[[noreturn]] void RefuseType(Name name, nb::handle value) {
-  Refuse(name, "is of the type " + TypeName(value),
-         "give int, bool, float, str, bytes, a NumPy array, or a list of these");
-}
-
-int64_t Int64Of(Name name, nb::handle value) {
-  int overflow = 0;
-  const int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow != 0) Refuse(name, "does not fit an int64", "give it as text or as a float");
-  if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-  return number;
-}
-
-// Rounded to the 24 bits that a float32 has; what is too large or too small for these is refused.
-float FloatOf(Name name, double value) {
-  const auto number = static_cast<float>(value);
-  const bool too_large = std::isinf(number) && std::isfinite(value);
-  const bool too_small =
-      std::abs(number) < std::numeric_limits<float>::min() && static_cast<double>(number) != value;
-  if (too_large || too_small) {
-    Refuse(name, format("holds {}, which does not fit a float32", value),
-           too_large ? "scale it" : "scale it, or give 0 where it is that small");
-  }
-  return number;
-}
-
-// Calls `use` with each of the values, wherever they lie.
-template <typename T, typename Use>
-void EachOf(const Py_buffer& view, const Use& use) {
-  const Py_ssize_t count = view.ndim == 0 ? 1 : view.shape[0];
-  const Py_ssize_t stride = view.ndim == 0 ? 0 : view.strides[0];
-  const char* from = static_cast<const char*>(view.buf);
-  for (Py_ssize_t i = 0; i < count; ++i, from += stride) {
-    T value;
-    std::memcpy(&value, from, sizeof value);
-    use(value);
-  }
-}
-
-// The one letter of a native type, else 0.
-char Letter(const Py_buffer& view) {
-  const char* format = view.format == nullptr ? "B" : view.format;
-  if (*format == '@' || *format == '=') ++format;
-  if (*format == '<' && std::endian::native == std::endian::little) ++format;
-  return std::strlen(format) == 1 ? *format : '\0';
-}
-
-std::string ShapeText(const Py_buffer& view) {
-  std::string text;
-  for (int i = 0; i < view.ndim; ++i) text += (i > 0 ? ", " : "") + std::to_string(view.shape[i]);
-  return "(" + text + ")";
-}
-
-bool IsBytes(const Py_buffer& view) { return Letter(view) == 'B' && view.ndim > 0; }
-
-template <typename T>
-void AppendInts(Name name, const Py_buffer& view, std::vector<int64_t>& into) {
-  EachOf<T>(view, [&](T value) {
-    if (std::cmp_greater(value, std::numeric_limits<int64_t>::max())) {
-      Refuse(name, "holds " + std::to_string(value) + ", which does not fit an int64",
-             "give it as bytes");
-    }
-    into.push_back(static_cast<int64_t>(value));
-  });
-}
-
-template <typename T>
-void AppendSigned(bool is_signed, Name name, const Py_buffer& view, std::vector<int64_t>& into) {
-  if (is_signed) return AppendInts<T>(name, view, into);
-  AppendInts<std::make_unsigned_t<T>>(name, view, into);
-}
-
-template <typename T>
-void AppendFloats(Name name, const Py_buffer& view, std::vector<float>& into) {
-  EachOf<T>(view, [&](T value) { into.push_back(FloatOf(name, static_cast<double>(value))); });
-}
-
-// Of the native types of this size and sign; false where the letter is none of integers.
-bool AppendAnyInts(Name name, const Py_buffer& view, std::vector<int64_t>& into) {
-  const char letter = Letter(view);
-  if (letter == '?') return AppendInts<uint8_t>(name, view, into), true;
-  const bool is_signed = std::strchr("bhilqn", letter) != nullptr;
-  if (letter == '\0' || (!is_signed && std::strchr("BHILQN", letter) == nullptr)) return false;
-  switch (view.itemsize) {
-    case 1:
-      return AppendSigned<int8_t>(is_signed, name, view, into), true;
-    case 2:
-      return AppendSigned<int16_t>(is_signed, name, view, into), true;
-    case 4:
-      return AppendSigned<int32_t>(is_signed, name, view, into), true;
-    default:
-      return AppendSigned<int64_t>(is_signed, name, view, into), true;
-  }
-}
-
-}  // namespace
 
 class ExampleValues::Busy {
  public:
@@ -143,7 +30,7 @@ ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
   }
   const Busy busy(*this);
   Drop();
-  // A copy: what is called below could change the dictionary.
+  // A copy, since the calls below could change the dictionary.
   const nb::list items = nb::borrow<nb::list>(nb::steal(PyDict_Items(features.ptr())));
   kept_.push_back(items);
   for (const nb::handle item : items) {
@@ -152,7 +39,7 @@ ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
       throw Error(ErrorKind::kInvalidArgument,
                   "the name of a feature is of the type " + TypeName(name), {}, "names are str");
     }
-    const ByteView text = TextOf("", name);
+    const ByteView text = EncodeText("", name);
     Add(AsText(text), nb::borrow<nb::tuple>(item)[1]);
   }
   return builder_;
@@ -173,14 +60,14 @@ void ExampleValues::Drop() {
 
 void ExampleValues::Add(Name name, nb::handle value) {
   PyObject* it = value.ptr();
-  if (PyLong_Check(it)) return builder_.AddInt64(name, Int64Of(name, value));  // bool is one, too
-  if (PyFloat_Check(it)) return builder_.AddFloat(name, FloatOf(name, PyFloat_AsDouble(it)));
-  if (PyUnicode_Check(it)) return builder_.AddBytes(name, TextOf(name, value));
-  if (PyBytes_Check(it)) return builder_.AddBytes(name, BytesOf(value));
+  if (PyLong_Check(it)) return builder_.AddInt64(name, ToInt64(name, value));  // includes bool
+  if (PyFloat_Check(it)) return builder_.AddFloat(name, ToFloat(name, PyFloat_AsDouble(it)));
+  if (PyUnicode_Check(it)) return builder_.AddBytes(name, EncodeText(name, value));
+  if (PyBytes_Check(it)) return builder_.AddBytes(name, ViewBytes(value));
   if (PyList_Check(it) || PyTuple_Check(it)) return AddList(name, value);
   if (PyObject_CheckBuffer(it)) return AddBuffer(name, value);
-  if (const auto png = PngOf(name, value)) return builder_.AddBytes(name, *png);
-  if (!PyObject_HasAttrString(it, "__array__")) RefuseType(name, value);  // as a tensor has
+  if (const auto png = EncodePng(name, value)) return builder_.AddBytes(name, *png);
+  if (!PyObject_HasAttrString(it, "__array__")) RefuseType(name, value);  // such as tensors
   kept_.push_back(nb::module_::import_("numpy").attr("asarray")(value));
   AddBuffer(name, kept_.back());
 }
@@ -202,27 +89,27 @@ void ExampleValues::AddList(Name name, nb::handle list) {
   if (!bytes_.empty()) return builder_.AddBytesList(name, bytes_);
   if (!floats_.empty()) return builder_.AddFloatList(name, floats_);
   if (!ints_.empty()) return builder_.AddInt64List(name, ints_);
-  builder_.AddNone(name);  // nothing says of what kind
+  builder_.AddNone(name);  // the kind is unknown
 }
 
-// Behind ints_, floats_ or bytes_.
+// Appends to ints_, floats_ or bytes_.
 void ExampleValues::AddItem(Name name, nb::handle value) {
   PyObject* it = value.ptr();
-  if (PyLong_Check(it)) return ints_.push_back(Int64Of(name, value));
-  if (PyFloat_Check(it)) return floats_.push_back(FloatOf(name, PyFloat_AsDouble(it)));
-  if (PyUnicode_Check(it)) return bytes_.push_back(TextOf(name, value));
-  if (PyBytes_Check(it)) return bytes_.push_back(BytesOf(value));
+  if (PyLong_Check(it)) return ints_.push_back(ToInt64(name, value));
+  if (PyFloat_Check(it)) return floats_.push_back(ToFloat(name, PyFloat_AsDouble(it)));
+  if (PyUnicode_Check(it)) return bytes_.push_back(EncodeText(name, value));
+  if (PyBytes_Check(it)) return bytes_.push_back(ViewBytes(value));
   if (PyList_Check(it) || PyTuple_Check(it)) {
     Refuse(name, "is a list of lists", "give one list, and the lengths as another feature");
   }
   if (!PyObject_CheckBuffer(it)) {
-    if (const auto png = PngOf(name, value)) return bytes_.push_back(*png);
+    if (const auto png = EncodePng(name, value)) return bytes_.push_back(*png);
     RefuseType(name, value);
   }
   const Py_buffer& view = Hold(name, value);
   if (IsBytes(view)) return bytes_.push_back(BufferBytes(view));
   if (view.ndim > 0) Refuse(name, "is a list of arrays", "give one array, np.concatenate(list)");
-  AddNumbers(name, view);
+  AppendNumbers(name, view, ints_, floats_);
 }
 
 void ExampleValues::AddBuffer(Name name, nb::handle value) {
@@ -234,40 +121,26 @@ void ExampleValues::AddBuffer(Name name, nb::handle value) {
   }
   ints_.clear();
   floats_.clear();
-  if (AddNumbers(name, view)) return builder_.AddInt64List(name, ints_);
+  if (AppendNumbers(name, view, ints_, floats_)) return builder_.AddInt64List(name, ints_);
   builder_.AddFloatList(name, floats_);
 }
 
-std::optional<ByteView> ExampleValues::PngOf(Name name, nb::handle value) {
+std::optional<ByteView> ExampleValues::EncodePng(Name name, nb::handle value) {
   nb::object png =
       nb::module_::import_("recpack_io.pictures").attr("png_of")(std::string(name), value);
   if (png.is_none()) return {};
   kept_.push_back(std::move(png));
-  return BytesOf(kept_.back());
+  return ViewBytes(kept_.back());
 }
 
-bool ExampleValues::AddNumbers(Name name, const Py_buffer& view) {
-  if (AppendAnyInts(name, view, ints_)) return true;
-  switch (Letter(view)) {
-    case 'f':
-      return AppendFloats<float>(name, view, floats_), false;
-    case 'd':
-      return AppendFloats<double>(name, view, floats_), false;
-    default:
-      break;
-  }
-  Refuse(name, "is an array of the type '" + std::string(view.format) + "'",
-         "give array.astype(np.float32) or np.int64");
-}
-
-ByteView ExampleValues::BytesOf(nb::handle value) {
+ByteView ExampleValues::ViewBytes(nb::handle value) {
   char* data = nullptr;
   Py_ssize_t size = 0;
   if (PyBytes_AsStringAndSize(value.ptr(), &data, &size) != 0) throw nb::python_error();
   return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
 }
 
-ByteView ExampleValues::TextOf(Name name, nb::handle text) {
+ByteView ExampleValues::EncodeText(Name name, nb::handle text) {
   Py_ssize_t size = 0;
   const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (data == nullptr) {
@@ -277,7 +150,7 @@ ByteView ExampleValues::TextOf(Name name, nb::handle text) {
   return {reinterpret_cast<const uint8_t*>(data), static_cast<size_t>(size)};
 }
 
-// In the order of C, whatever the strides are.
+// In C order, for any strides.
 ByteView ExampleValues::BufferBytes(const Py_buffer& view) {
   const auto size = static_cast<size_t>(view.len);
   if (PyBuffer_IsContiguous(&view, 'C') != 0) return {static_cast<uint8_t*>(view.buf), size};
@@ -296,7 +169,7 @@ const Py_buffer& ExampleValues::Hold(Name name, nb::handle value) {
     RefuseType(name, value);
   }
   buffers_.push_back(view);
-  if (Letter(view) != 'e') return buffers_.back();
+  if (FormatLetter(view) != 'e') return buffers_.back();
   kept_.push_back(nb::module_::import_("numpy").attr("asarray")(value, "float32"));
   return Hold(name, kept_.back());
 }

@@ -1,4 +1,4 @@
-// Python's values as the features of a tf.train.Example.
+// Converts Python values to features of a tf.train.Example.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,9 +12,9 @@
 
 namespace recpack::python {
 
-// The features of one dictionary at a time; keeps what they view. Keeps its buffers from one to the
-// next. One thread at a time, by the GIL or the bindings' locks: where code of Python runs, for a
-// value or at its end, nothing else is taken.
+// Converts one dictionary at a time; keeps the objects that the features view, and reuses its
+// buffers. Not thread-safe: protected by the GIL or the bindings' locks. While Python code runs, to
+// convert or release a value, no other dictionary is accepted.
 class ExampleValues {
  public:
   ExampleValues() = default;
@@ -22,12 +22,12 @@ class ExampleValues {
   ExampleValues(const ExampleValues&) = delete;
 
   // Takes {name: value}. Integers and bools become int64 values, floats float32, text and bytes
-  // bytes; lists and one-dimensional NumPy arrays several of them; arrays of uint8, of any shape,
-  // are bytes; images of Pillow PNG files. Throws Error (kInvalidArgument) with the feature's name,
-  // or where another dictionary is being taken; Python's own errors.
+  // bytes; lists and one-dimensional NumPy arrays become several of them; uint8 arrays of any shape
+  // become bytes, Pillow images PNG files. Throws Error (kInvalidArgument), with the feature's
+  // name, for other values and while another dictionary is being taken; also Python's own errors.
   ExampleBuilder& Set(const nanobind::dict& features);
 
-  // Lets go of the values.
+  // Releases the values.
   void Clear();
 
  private:
@@ -38,18 +38,17 @@ class ExampleValues {
   void AddList(Name name, nanobind::handle list);
   void AddItem(Name name, nanobind::handle value);
   void AddBuffer(Name name, nanobind::handle value);
-  std::optional<ByteView> PngOf(Name name, nanobind::handle value);  // of an image of Pillow
-  bool AddNumbers(Name name, const Py_buffer& view);  // behind ints_ (true) or floats_
-  static ByteView BytesOf(nanobind::handle value);
-  static ByteView TextOf(Name name, nanobind::handle text);
+  std::optional<ByteView> EncodePng(Name name, nanobind::handle value);  // for Pillow images
+  static ByteView ViewBytes(nanobind::handle value);
+  static ByteView EncodeText(Name name, nanobind::handle text);
   ByteView BufferBytes(const Py_buffer& view);
   const Py_buffer& Hold(Name name, nanobind::handle value);
 
-  bool busy_ = false;  // code of Python may run, which lets other threads in
+  bool busy_ = false;  // Python code may be running, which lets other threads in
   ExampleBuilder builder_;
   std::vector<nanobind::object> kept_;
   std::deque<Py_buffer> buffers_;
-  std::deque<ByteBuffer> copies_;  // of bytes that do not lie side by side
+  std::deque<ByteBuffer> copies_;  // copies of non-contiguous bytes
   std::vector<int64_t> ints_;
   std::vector<float> floats_;
   std::vector<ByteView> bytes_;

@@ -1,4 +1,4 @@
-// Features of the sample that a function of the user is called with.
+// Features of the sample passed to a user function.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,20 +12,20 @@
 
 namespace recpack::python {
 
-// There until End(): the memory is another's. One thread at a time, by the GIL or the bindings'
-// locks: values are copied before Python's code runs, which may let another thread in.
+// Valid until End(), since it does not own the memory. Not thread-safe: protected by the GIL or the
+// bindings' locks; values are copied before Python code runs, which may let another thread in.
 class Features {
  public:
   explicit Features(const ExampleView& example) : example_(&example) {}
-  // Of a tf.train.Example. Throws Error (kCorrupt).
+  // Parses a tf.train.Example. Throws Error (kCorrupt).
   explicit Features(ByteView example);
 
   void End() noexcept { example_ = nullptr; }
 
-  // Throws a RuntimeError after End().
+  // Throws RuntimeError after End().
   const ExampleView& example() const;
 
-  // A copy of the values, or a KeyError that names the features there are.
+  // Returns a copy of the values. Throws KeyError that lists the features if `name` is missing.
   nanobind::object Get(const std::string& name) const;
   std::vector<std::string> Names() const;
 

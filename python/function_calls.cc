@@ -12,12 +12,12 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-nb::tuple TupleOf(KeyedRandom& random) {
+nb::tuple MakeKeyTuple(KeyedRandom& random) {
   const CallKey key(random);
   return nb::make_tuple(key.low, key.high, key.seed);
 }
 
-nb::object CopyOf(const PixelView& picture) {
+nb::object CopyPicture(const PixelView& picture) {
   if (picture.pixels == nullptr) return nb::none();
   const auto height = static_cast<size_t>(picture.height);
   const auto width = static_cast<size_t>(picture.width);
@@ -39,15 +39,16 @@ void CopyTo(nb::handle results, const std::vector<ArraySpec>& arrays,
   }
 }
 
-// Views of the batch by name. NumPy has no bfloat16: those are left out.
-nb::dict ViewsOf(const BatchView& batch, const nb::capsule& keeper) {
+// Views of the batch's arrays by name, except bfloat16 arrays, which NumPy does not support.
+nb::dict MakeArrayViews(const BatchView& batch, const nb::capsule& keeper) {
   nb::dict views;
   for (const ArraySpec& spec : batch.arrays()) {
-    if (spec.type == ValueType::kBf16) continue;
+    if (spec.type == ElementType::kBf16) continue;
     std::vector<size_t> shape = {batch.size};
     shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
-    views[spec.name.c_str()] = nb::cast(nb::ndarray<nb::numpy>(
-        batch.Raw(spec.name), shape.size(), shape.data(), keeper, nullptr, TypeOf(spec.type)));
+    views[spec.name.c_str()] =
+        nb::cast(nb::ndarray<nb::numpy>(batch.Raw(spec.name), shape.size(), shape.data(), keeper,
+                                        nullptr, ToDlpackType(spec.type)));
   }
   return views;
 }
@@ -74,12 +75,12 @@ void SampleCall::operator()(SampleView& sample) const {
     struct End {
       const nb::object& of;
       ~End() {
-        const nb::ft_object_guard locked(of);  // a thread of the function's own may read them still
+        const nb::ft_object_guard locked(of);  // a thread of the user function may still read them
         nb::cast<Features&>(of).End();
       }
     } const end{features};
     const nb::object results = (*caller_)(features, sample.id, sample.epoch, sample.position,
-                                          TupleOf(sample.random), CopyOf(sample.picture));
+                                          MakeKeyTuple(sample.random), CopyPicture(sample.picture));
     CopyTo(results, arrays_, sample.out);
   } catch (const nb::python_error& raised) {
     ThrowRaised(raised, caller_.name(), caller_.errors());
@@ -90,10 +91,10 @@ void BatchCall::operator()(BatchView& batch) const {
   AttachThread();
   const nb::gil_scoped_acquire locked;
   const RunningCalls::Mark running(caller_.running());
-  const nb::capsule keeper = KeeperOf(batch.memory);
+  const nb::capsule keeper = MakeKeeper(batch.memory);
   try {
-    (*caller_)(ViewsOf(batch, keeper), batch.epoch, batch.position, OwnedArray(batch.ids),
-               OwnedArray(batch.mask), TupleOf(batch.random));
+    (*caller_)(MakeArrayViews(batch, keeper), batch.epoch, batch.position, OwnedArray(batch.ids),
+               OwnedArray(batch.mask), MakeKeyTuple(batch.random));
   } catch (const nb::python_error& raised) {
     ThrowRaised(raised, caller_.name(), caller_.errors());
   }

@@ -1,4 +1,4 @@
-// Functions of the user, called on the loader's threads.
+// Calls of user functions on the loader's threads.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,12 +9,12 @@
 
 #include "python/attached.h"
 #include "python/running_calls.h"
-#include "recpack/pipeline/batch_step.h"
-#include "recpack/pipeline/function_field.h"
+#include "recpack/loader/batch_step.h"
+#include "recpack/loader/function_field.h"
 
 namespace recpack::python {
 
-// What a call's randomness is keyed by: 128 bits for NumPy's generator, 32 for others' seeds.
+// Key of a call's random numbers: 128 bits for NumPy's generator, 32 for seeds of others.
 struct CallKey {
   explicit CallKey(KeyedRandom& random)
       : low(random.NextU64()), high(random.NextU64()), seed(random.NextU32()) {}
@@ -24,8 +24,8 @@ struct CallKey {
   uint32_t seed;
 };
 
-// A caller is an object of recpack_io.calling that Python's Loader owns. Only weak references to
-// it are held here: a function that refers to its loader does not keep it.
+// A caller is an object of recpack_io.calling owned by Python's Loader. Held by weak references
+// only, so that a function that refers to its loader does not keep it alive.
 class Caller {
  public:
   Caller(const nanobind::object& caller, std::string name, SharedCalls running);
@@ -33,7 +33,7 @@ class Caller {
   const std::string& name() const noexcept { return name_; }
   RunningCalls& running() const noexcept { return *running_.calls; }
   HeldErrors& errors() const noexcept { return *running_.errors; }
-  // With the GIL. Throws Error where the loader was closed.
+  // Requires the GIL. Throws Error if the loader was closed.
   nanobind::object operator*() const;
 
  private:
@@ -42,8 +42,8 @@ class Caller {
   SharedCalls running_;
 };
 
-// Of FunctionField and of BatchFunction: take the GIL, and throw what Python raises nested in
-// Error.
+// Callbacks for FunctionField and BatchFunction: take the GIL, and throw Python exceptions nested
+// in Error.
 class SampleCall {
  public:
   SampleCall(Caller caller, std::vector<ArraySpec> arrays)

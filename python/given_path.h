@@ -1,4 +1,4 @@
-// Paths that a program gave.
+// Makes paths from the user absolute.
 #pragma once
 
 #include <filesystem>
@@ -7,16 +7,17 @@
 
 namespace recpack::python {
 
-// What it means now: the program may change its folder before the path is used. What cannot be made
-// absolute stays, and fails where it is made use of; so does nothing at all.
+// Returns the path made absolute, since the program may change its working directory before the
+// path is used. A path that cannot be made absolute stays unchanged and fails when it is used; an
+// empty path too.
 inline std::string Absolute(const std::string& path) {
   std::error_code code;
   const std::filesystem::path absolute = std::filesystem::absolute(path, code);
   return code ? path : absolute.string();
 }
 
-// The same of what may be a pattern. Where the folder's own name would be taken for a part of one,
-// a pattern stays as it is.
+// The same for paths that may be patterns. A pattern stays unchanged if the working directory's
+// name would be taken as part of one.
 inline std::string AbsolutePattern(const std::string& path) {
   const std::string absolute = Absolute(path);
   const std::string folder = absolute.substr(0, absolute.size() - path.size());

@@ -9,7 +9,7 @@ std::shared_ptr<const HeldErrors::Held> HeldErrors::Hold(const nb::object& value
   return std::make_shared<const Held>(shared_from_this(), value);
 }
 
-// The collector stops all threads, none of which is stopped while it has the lock.
+// The collector stops all threads, but never while one holds this lock.
 int HeldErrors::Visit(visitproc visit, void* argument) const {
   for (const Held* held : held_) {
     if (held->value_ == nullptr) continue;
@@ -39,7 +39,7 @@ HeldErrors::Held::Held(std::shared_ptr<HeldErrors> of, const nb::object& value)
 }
 
 HeldErrors::Held::~Held() {
-  if (!nb::is_alive()) return;  // the interpreter is gone, and the exception with it
+  if (!nb::is_alive()) return;  // the interpreter is gone, and with it the exception
   const nb::gil_scoped_acquire locked;
   if (!locked) return;
   PyObject* value = nullptr;
@@ -48,7 +48,7 @@ HeldErrors::Held::~Held() {
     of_->held_.erase(this);
     value = std::exchange(value_, nullptr);
   }
-  const nb::error_scope scope;  // of who lets go of it
+  const nb::error_scope scope;  // preserves the error state of the releasing thread
   Py_XDECREF(value);
 }
 

@@ -1,4 +1,4 @@
-// What functions of the user raised, for as long as the library has it.
+// Python exceptions held by the library.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,34 +10,34 @@
 
 namespace recpack::python {
 
-// Of one loader. A loader keeps the error that ended it, whose traceback keeps all that it came
-// through: the user's frames, and so the loader. Python's collector sees that this is a cycle only
-// if it is told of what is held here.
+// Errors held for one loader. A loader keeps the error that ended it, and its traceback keeps the
+// user's frames and so the loader. Python's garbage collector can detect this cycle only if it is
+// told what is held here.
 class HeldErrors : public std::enable_shared_from_this<HeldErrors> {
  public:
-  // One of them.
+  // A held exception.
   class Held;
 
-  // With the GIL: holds `value` as long as the result, or a copy of it, is there.
+  // Requires the GIL. Holds `value` as long as the result or a copy of it exists.
   std::shared_ptr<const Held> Hold(const nanobind::object& value);
 
-  // For the collector: visits each of them, or lets go of them all.
+  // For the garbage collector: visits each error, or releases all.
   int Visit(visitproc visit, void* argument) const;
   void Clear() noexcept;
 
  private:
-  std::mutex mutex_;  // where there is no GIL
+  std::mutex mutex_;  // for free-threaded Python
   std::set<Held*> held_;
 };
 
 class HeldErrors::Held {
  public:
   Held(std::shared_ptr<HeldErrors> of, const nanobind::object& value);
-  ~Held();  // any thread
+  ~Held();  // thread-safe
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
-  // With the GIL. Not valid where the collector took it.
+  // Requires the GIL. Invalid if the collector released the error.
   nanobind::object value() const { return nanobind::borrow(value_); }
 
  private:
@@ -47,13 +47,13 @@ class HeldErrors::Held {
   PyObject* value_;
 };
 
-// An exception of Python while it goes through the library, nested in an Error.
+// A Python exception on its way through the library, nested in an Error.
 class Raised final : public std::exception {
  public:
   explicit Raised(std::shared_ptr<const HeldErrors::Held> held) noexcept : held_(std::move(held)) {}
 
   const char* what() const noexcept override { return "an exception of Python"; }
-  // With the GIL.
+  // Requires the GIL.
   nanobind::object value() const { return held_->value(); }
 
  private:

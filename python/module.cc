@@ -1,4 +1,4 @@
-// recpack_io._core: what the package recpack_io is made of; docs/python.md.
+// Module recpack_io._core, the core of the package recpack_io; see docs/guide/loading-python.md.
 #include "python/bind.h"
 
 NB_MODULE(_core, module) {

@@ -15,14 +15,15 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-// Loaders that end on threads of their own. Lives for ever, as those may outlive all else.
+// Loaders that end on threads of their own. Never destroyed, since these may outlive everything
+// else.
 struct Endings {
   std::mutex mutex;
   std::condition_variable changed;
   int under_way = 0;
-  // Of these, the ones that no thread could be started for.
+  // Loaders for which no thread could be started.
   std::vector<std::function<void()>> left;
-  std::atomic<pid_t> process = 0;  // whose they are: a forked child has none of them
+  std::atomic<pid_t> process = 0;  // owner; a forked child has none of them
 };
 
 Endings& AllEndings() {
@@ -108,7 +109,7 @@ void OpenLoader::WhileWaiting() {
 }
 
 std::optional<Batch> OpenLoader::Next() {
-  if (Forked()) return Open().Next();  // which throws
+  if (Forked()) return Open().Next();  // throws
   const Visit visit(*this);
   try {
     return Wait();
@@ -117,7 +118,7 @@ std::optional<Batch> OpenLoader::Next() {
   }
 }
 
-// With the GIL, of which it lets go.
+// Requires the GIL and releases it while waiting.
 std::optional<Batch> OpenLoader::Wait() {
   const nb::gil_scoped_release unlocked;
   if (waiting_ == std::this_thread::get_id()) {
@@ -150,7 +151,7 @@ void OpenLoader::Close() {
   visit_ended_.wait(lock, [&] { return visits_ == 0; });
 }
 
-// Without the GIL.
+// Call without the GIL.
 void OpenLoader::End(std::unique_lock<std::mutex> turn) {
   std::unique_ptr<Loader> loader;
   {
@@ -159,7 +160,7 @@ void OpenLoader::End(std::unique_lock<std::mutex> turn) {
   }
   turn.unlock();
   if (!loader) return;
-  // Shared: where the thread cannot be started, what was to be handed to it has to stay.
+  // Shared, so that it survives if the thread cannot be started.
   const auto end = [calls = running_.calls,
                     ending = std::make_shared<std::unique_ptr<Loader>>(std::move(loader))] {
     const Interrupter interrupter(*calls);
@@ -167,7 +168,7 @@ void OpenLoader::End(std::unique_lock<std::mutex> turn) {
   };
   if (!running_.calls->Inside()) return end();
   const auto end_elsewhere = [end] {
-    end();  // waits for this thread's end
+    end();  // waits for the thread that is ending
     python::End(AllEndings());
   };
   Begin(AllEndings());

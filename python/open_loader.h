@@ -1,4 +1,4 @@
-// A loader that Python holds.
+// Loader held by Python.
 #pragma once
 
 #include <sys/types.h>
@@ -11,39 +11,39 @@
 #include <thread>
 
 #include "python/running_calls.h"
-#include "recpack/pipeline/dataset.h"
-#include "recpack/pipeline/loader.h"
+#include "recpack/loader/dataset.h"
+#include "recpack/loader/loader.h"
 
 namespace recpack::python {
 
-// Any thread. It is destroyed without the GIL, which its threads may wait for in a function of the
-// user.
+// Thread-safe. Must be destroyed without the GIL, which its threads may wait for in a user
+// function.
 class OpenLoader {
  public:
-  // With the GIL. While Next() waits it hears of Ctrl-C: signals' handlers run in it.
+  // Requires the GIL. Next() handles Ctrl-C while it waits: signal handlers run in it.
   OpenLoader(const Dataset& dataset, LoaderOptions options, SharedCalls running);
   ~OpenLoader() { Close(); }
   OpenLoader(const OpenLoader&) = delete;
   OpenLoader& operator=(const OpenLoader&) = delete;
 
-  // With the GIL, of which it lets go. One thread at a time, the others wait for their turn. Throws
-  // what Loader::Next() throws, and Error (kInvalidArgument) once it was closed.
+  // Requires the GIL and releases it while waiting. One thread at a time; others wait for their
+  // turn. Throws what Loader::Next() throws, and Error (kInvalidArgument) after close.
   std::optional<Batch> Next();
 
-  // Ends its threads, and a Next() that waits: both have ended then. With the GIL, of which it lets
-  // go. Within Next(), in a signal's handler, and in a function of the loader: they end soon; where
-  // no thread can be started for that, in AwaitEndings().
+  // Ends the threads and a waiting Next(), and waits for them. Requires the GIL and releases it.
+  // Within Next(), in a signal handler, and in a function of the loader, they end later, on another
+  // thread; if no thread can be started for that, in AwaitEndings().
   void Close();
 
-  // With the GIL, of which it lets go: waits for all loaders that were closed by functions of
-  // theirs. Before the interpreter ends, which their threads still call.
+  // Waits for all loaders that were closed by their own functions. Requires the GIL and releases
+  // it. Call this before the interpreter ends, since their threads still call it.
   static void AwaitEndings();
 
-  // Calls `use` with the loader. Throws Error (kInvalidArgument) where it was closed.
+  // Calls `use` with the loader. Throws Error (kInvalidArgument) after close.
   template <typename Use>
   auto With(const Use& use) {
     std::unique_lock lock(kept_, std::defer_lock);
-    if (!Forked()) lock.lock();  // what was locked stays so in a child
+    if (!Forked()) lock.lock();  // in a child, locks may stay locked for ever
     return use(Open());
   }
 
@@ -54,16 +54,16 @@ class OpenLoader {
   void End(std::unique_lock<std::mutex> turn);
   bool Forked() const noexcept;
 
-  // A call of Next(), until it has the GIL again and what it throws is Python's: a thread that is
-  // still on its way there cannot be left behind where the interpreter ends.
+  // A call of Next(), until it has the GIL again and its exception is Python's. The interpreter
+  // must not end while a thread is on its way there.
   class Visit;
 
   const SharedCalls running_;
   const pid_t made_in_;
   std::atomic<bool> closing_ = false;
-  std::atomic<std::thread::id> waiting_;  // in Next()
-  std::mutex turn_;                       // of Next(), and of its end
-  std::mutex kept_;                       // while it is held the loader stays
+  std::atomic<std::thread::id> waiting_;  // thread in Next()
+  std::mutex turn_;                       // serialises Next() and closing
+  std::mutex kept_;                       // keeps the loader alive while locked
   std::unique_ptr<Loader> loader_;
   std::mutex visits_mutex_;
   std::condition_variable visit_ended_;

@@ -1,4 +1,4 @@
-// Options that come as a dictionary.
+// Options passed as a dictionary.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,8 +10,8 @@
 
 namespace recpack::python {
 
-// Takes one out. All have to be there: their defaults are Python's. Throws TypeError for a value
-// that is of another type or beyond its limits.
+// Removes and returns an option. All options must be present; Python sets defaults. Throws
+// TypeError if the value has another type or is out of range.
 template <typename T>
 T Take(nanobind::dict& given, const char* name) {
   const nanobind::str key(name);

@@ -1,4 +1,4 @@
-// NumPy arrays that own their values, or keep the memory that they lie in.
+// NumPy arrays that own their values, or keep their memory alive.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,15 +22,15 @@ nanobind::object OwnedArray(std::vector<T> values, std::initializer_list<size_t>
   return nb::cast(nb::ndarray<nb::numpy, T>(data, shape.size(), shape.begin(), owner));
 }
 
-// A copy, of one dimension.
+// Returns a one-dimensional copy.
 template <typename T>
 nanobind::object OwnedArray(std::span<const T> values) {
   return OwnedArray(std::vector<T>(values.begin(), values.end()), {values.size()});
 }
 
-// Of arrays that lie in memory of others: keeps it.
+// Owner for arrays in foreign memory: keeps it alive.
 template <typename T>
-nanobind::capsule KeeperOf(const std::shared_ptr<T>& memory) {
+nanobind::capsule MakeKeeper(const std::shared_ptr<T>& memory) {
   auto held = std::make_unique<std::shared_ptr<T>>(memory);
   return {held.release(),
           [](void* kept) noexcept { delete static_cast<std::shared_ptr<T>*>(kept); }};

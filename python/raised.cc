@@ -9,11 +9,11 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-// "ValueError: no such word".
-std::string TextOf(const nb::python_error& raised) {
+// Formats the exception as "ValueError: no such word".
+std::string DescribeException(const nb::python_error& raised) {
   std::string text = nb::cast<std::string>(raised.type().attr("__name__"));
   try {
-    text += ": " + Utf8Of(nb::str(raised.value()));
+    text += ": " + ToUtf8(nb::str(raised.value()));
   } catch (const nb::python_error&) {  // NOLINT(bugprone-empty-catch): it says no more
   }
   return text;
@@ -31,7 +31,7 @@ void ThrowRaised(const nb::python_error& raised, const std::string& who, HeldErr
   } catch (const Raised&) {
     std::throw_with_nested(
         Error(IsCorrupt(raised) ? ErrorKind::kCorrupt : ErrorKind::kInvalidArgument,
-              who + " raised " + TextOf(raised)));
+              who + " raised " + DescribeException(raised)));
   }
 }
 

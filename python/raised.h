@@ -1,4 +1,4 @@
-// Python's exceptions on their way through the library.
+// Python exceptions that pass through the library.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,15 +11,15 @@
 
 namespace recpack::python {
 
-// With the GIL, in a catch block of `raised`: throws it, held by `errors`, nested in an Error that
-// says that `who` raised it. A recpack_io.CorruptError makes one of kind kCorrupt.
+// Call in a catch block of `raised`, with the GIL: throws it, held by `errors`, nested in an Error
+// that says that `who` raised it. A recpack_io.CorruptError becomes kind kCorrupt.
 [[noreturn]] void ThrowRaised(const nanobind::python_error& raised, const std::string& who,
                               HeldErrors& errors);
 
-// With the GIL: the exception of Python that led to `error`; not valid where there is none.
+// Requires the GIL. Returns the Python exception that caused `error`; invalid if there is none.
 nanobind::object RaisedBehind(const std::exception& error);
 
-// With the GIL: throws what the bindings make of `error`, as an exception of Python.
+// Requires the GIL. Throws `error` as a Python exception.
 [[noreturn]] void ThrowInPython(const Error& error);
 
 }  // namespace recpack::python

@@ -1,4 +1,4 @@
-// A record that Python holds.
+// Record held by Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,23 +8,23 @@
 
 #include "python/dataset.h"
 #include "recpack/example/view.h"
-#include "recpack/pipeline/dataset.h"
+#include "recpack/loader/dataset.h"
 
 namespace recpack::python {
 
-// Its bytes, and its features once one is asked for. One thread at a time: bindings lock it where
-// there is no GIL.
+// Bytes of a record, and its features, parsed on first use. Not thread-safe: bindings lock it on
+// free-threaded Python.
 class Record {
  public:
   Record(const Dataset& dataset, uint64_t id) : dataset_(dataset), id_(id) {}
 
-  // To be read into, before anything else.
+  // Buffer to read the record into, before anything else.
   ByteBuffer& memory() noexcept { return memory_; }
   void Holds(ByteView payload);
 
   uint64_t id() const noexcept { return id_; }
   ByteView payload() const noexcept { return payload_; }
-  // Parsed when first called. Throws Error with the record's place.
+  // Parses the record at the first call. Throws Error with the record's place.
   const ExampleView& example();
 
  private:
@@ -36,7 +36,7 @@ class Record {
   bool parsed_ = false;
 };
 
-// Reads it, without the GIL.
+// Reads the record without the GIL.
 std::unique_ptr<Record> ReadOne(OpenDataset& open, uint64_t id);
 
 }  // namespace recpack::python

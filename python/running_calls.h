@@ -1,4 +1,4 @@
-// Threads of a loader that are in functions of the user.
+// Tracks the threads of a loader that are in user functions.
 #pragma once
 
 #include <condition_variable>
@@ -11,10 +11,10 @@
 
 namespace recpack::python {
 
-// Any thread, with the GIL.
+// Thread-safe. Requires the GIL.
 class RunningCalls {
  public:
-  // The calling thread is in a function as long as this is there.
+  // The calling thread is in a function during the lifetime of this object.
   class Mark {
    public:
     explicit Mark(RunningCalls& calls);
@@ -27,10 +27,10 @@ class RunningCalls {
     unsigned long thread_;  // NOLINT(google-runtime-int): as Python has it
   };
 
-  // Raises SystemExit in them, once they run code of Python again.
+  // Raises SystemExit in these threads as soon as they run Python code again.
   void Interrupt();
 
-  // Whether the calling thread is one of them. Without the GIL, too.
+  // Returns true if the calling thread is one of them. Does not need the GIL.
   bool Inside();
 
  private:
@@ -38,14 +38,14 @@ class RunningCalls {
   std::set<unsigned long> threads_;  // NOLINT(google-runtime-int)
 };
 
-// What a loader and its functions share.
+// State shared by a loader and its functions.
 struct SharedCalls {
   std::shared_ptr<RunningCalls> calls = std::make_shared<RunningCalls>();
   std::shared_ptr<HeldErrors> errors = std::make_shared<HeldErrors>();
 };
 
-// Interrupts calls each second, as long as it is there: a loader that ends waits for them. Without
-// the GIL.
+// Interrupts calls once per second during its lifetime, for a loader that waits for them to end.
+// Use without the GIL.
 class Interrupter {
  public:
   explicit Interrupter(RunningCalls& calls);
@@ -60,7 +60,7 @@ class Interrupter {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
-  std::thread thread_;  // none where the system has no more of them
+  std::thread thread_;  // not joinable if the system could not start a thread
 };
 
 }  // namespace recpack::python

@@ -17,7 +17,7 @@ constexpr size_t kPage = 4096;
 }  // namespace
 
 std::shared_ptr<void> SharedSlabs::Allocate(size_t bytes) {
-  const size_t rounded = (bytes + kPage) / kPage * kPage;  // a byte more at least
+  const size_t rounded = (bytes + kPage) / kPage * kPage;  // with at least one more byte
   Descriptor memory(::memfd_create("recpack_io slab", MFD_CLOEXEC));
   if (memory.get() < 0 || ::ftruncate(memory.get(), static_cast<off_t>(rounded)) != 0) {
     throw SystemError("making memory for worker processes", "", errno);
@@ -39,7 +39,7 @@ std::optional<SharedSlabs::Slab> SharedSlabs::Find(const void* start) {
 void SharedSlabs::Free(void* start) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = slabs_.find(start);
-  // Processes that have it mapped then let go of it. A forked child's copy is its own affair.
+  // Tells processes that have it mapped to release it. A forked child's copy is not affected.
   const Slab& slab = found->second;
   if (::getpid() == slab.made_in) static_cast<uint8_t*>(start)[slab.bytes - 1] = 1;
   ::munmap(start, slab.bytes);
@@ -49,7 +49,7 @@ void SharedSlabs::Free(void* start) noexcept {
 
 SharedSlabs& ProcessSlabs() {
   static auto* const slabs = new SharedSlabs;
-  // Whatever other threads do, no child begins with a lock that nobody opens.
+  // No child must start with a locked mutex.
   static const int registered = ::pthread_atfork([] { slabs->mutex_.lock(); },     // before,
                                                  [] { slabs->mutex_.unlock(); },   // in the parent,
                                                  [] { slabs->mutex_.unlock(); });  // in the child

@@ -12,20 +12,20 @@
 
 namespace recpack::python {
 
-// Any thread. A child that is forked sees what its parent writes into them, and may let go of them
-// and make its own.
+// Thread-safe. A forked child sees its parent's writes, and may release the slabs and allocate its
+// own.
 class SharedSlabs final : public SlabAllocator {
  public:
   struct Slab {
-    int memory;       // a descriptor, as long as the slab is there
-    size_t bytes;     // that can be mapped; the last one is 0 until the slab is freed
-    uint64_t number;  // its own, for ever
-    pid_t made_in;    // a process
+    int memory;       // descriptor, valid for the lifetime of the slab
+    size_t bytes;     // size of the mapping; the last byte is 0 until the slab is freed
+    uint64_t number;  // unique, never reused
+    pid_t made_in;    // process that made it
   };
 
   std::shared_ptr<void> Allocate(size_t bytes) override;
 
-  // The slab that begins there; nothing where it is none of these.
+  // Returns the slab that begins at this address; nullopt if there is none.
   std::optional<Slab> Find(const void* start);
 
  private:
@@ -39,7 +39,7 @@ class SharedSlabs final : public SlabAllocator {
   uint64_t made_ = 0;
 };
 
-// Of the process. Lives for ever.
+// The allocator of the process. Never destroyed.
 SharedSlabs& ProcessSlabs();
 
 }  // namespace recpack::python

@@ -23,8 +23,8 @@ constexpr int kLooksForItsEnd = 1000;
 constexpr auto kBetweenLooksForItsEnd = std::chrono::milliseconds(10);
 
 struct AnswerMessage {
-  uint64_t raised;  // 0: the arrays are there
-  uint64_t bytes;   // else: of the failure, at 0
+  uint64_t raised;  // 0: success
+  uint64_t bytes;   // otherwise: size of the failure, at 0
 };
 
 std::span<uint8_t> Map(const Descriptor& memory) {
@@ -55,7 +55,7 @@ ByteView WorkerProcess::Call(const BatchMessage& call, int slab) {
   return Send(&call, sizeof call, slab);
 }
 
-// `descriptor`: -1: none goes with it.
+// `descriptor`: -1: sends none.
 ByteView WorkerProcess::Send(const void* message, size_t bytes, int descriptor) {
   iovec part = {.iov_base = const_cast<void*>(message), .iov_len = bytes};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> rights = {};
@@ -82,7 +82,7 @@ ByteView WorkerProcess::Answer() {
   for (;;) {
     pollfd look = {.fd = socket_.get(), .events = POLLIN, .revents = 0};
     const int ready = ::poll(&look, 1, kBetweenLooks);
-    // Where another process has the socket's other end as well, it stays open.
+    // The socket stays open if another process has its other end too.
     if (ready == 0 && HasEnded(nullptr)) ThrowEnded();
     if (ready <= 0) continue;
     const ssize_t got = ::recv(socket_.get(), &answer, sizeof answer, 0);
@@ -93,7 +93,7 @@ ByteView WorkerProcess::Answer() {
   return ByteView(memory_).first(std::min<size_t>(answer.bytes, memory_.size()));
 }
 
-// Leaves it to others to reap.
+// Does not reap the process.
 bool WorkerProcess::HasEnded(std::string* how) const {
   siginfo_t about = {};
   if (::waitid(P_PID, static_cast<id_t>(id_), &about, WEXITED | WNOHANG | WNOWAIT) != 0) {

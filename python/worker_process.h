@@ -1,4 +1,4 @@
-// A process that calls functions of the user, seen from the loader.
+// Worker process that calls user functions, as seen by the loader.
 #pragma once
 
 #include <sys/types.h>
@@ -13,31 +13,31 @@
 
 namespace recpack::python {
 
-// Where things lie in the memory that both sides share: at multiples of this.
+// Alignment of items in the memory shared by both sides.
 inline constexpr size_t kSharedAlignment = 64;
 inline constexpr size_t SharedPlace(size_t at) {
   return (at + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
 
-// What the process is sent for a sample; recpack_io.workers reads it.
+// Message for a sample; read by recpack_io.workers.
 struct CallMessage {
   uint64_t function = 0, id = 0, epoch = 0, position = 0;
   uint64_t key_low = 0, key_high = 0, seed = 0;
-  uint64_t height = 0, width = 0, channels = 0, picture_at = 0;  // channels 0: there is no picture
+  uint64_t height = 0, width = 0, channels = 0, picture_at = 0;  // channels 0: no image
   uint64_t example_at = 0, example_bytes = 0;                    // a tf.train.Example
 };
 
-// And for a batch, with its slab's descriptor. The example, at 0, says what is in the slab.
+// Message for a batch, sent with its slab's descriptor. The example, at 0, describes the slab.
 struct BatchMessage {
   uint64_t function = 0, epoch = 0, position = 0;
   uint64_t key_low = 0, key_high = 0, seed = 0;
   uint64_t samples = 0, slab = 0, slab_bytes = 0, example_bytes = 0;
 };
 
-// One thread at a time, but for Stop().
+// Not thread-safe, except Stop().
 class WorkerProcess {
  public:
-  // Takes a socket of messages and memory, as descriptors. Throws Error (kIo).
+  // Takes ownership of the descriptors of a message socket and of memory. Throws Error (kIo).
   WorkerProcess(int socket, int memory, pid_t id);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -45,12 +45,13 @@ class WorkerProcess {
 
   std::span<uint8_t> memory() const noexcept { return memory_; }
 
-  // Wait for the answer. What is not empty is a failure, for raise_failure(), and lies in the
-  // memory. Throw Error: kIo where the process ended, with how; kInvalidArgument after Stop().
+  // Wait for the answer. A non-empty result is a failure, for raise_failure(), and lies in the
+  // memory. Throw Error: kIo, with the exit status, if the process ended; kInvalidArgument after
+  // Stop().
   ByteView Call(const CallMessage& call);
   ByteView Call(const BatchMessage& call, int slab);
 
-  // Any thread: ends a call, and tells the process to end.
+  // Thread-safe. Ends a call and tells the process to end.
   void Stop() noexcept;
 
  private:

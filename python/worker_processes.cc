@@ -28,13 +28,13 @@ void Add(const FeatureView& feature, ExampleBuilder& builder) {
   }
 }
 
-size_t BytesOf(const std::vector<ArraySpec>& arrays) {
+size_t TotalBytes(const std::vector<ArraySpec>& arrays) {
   size_t bytes = 0;
   for (const ArraySpec& array : arrays) bytes += SharedPlace(array.sample_bytes);
   return bytes;
 }
 
-// The built example. Throws where it does not fit.
+// Writes the built example. Throws if it does not fit.
 size_t Write(ExampleBuilder& builder, size_t at, std::span<uint8_t> memory) {
   const size_t bytes = builder.ByteSize();
   if (at > memory.size() || bytes > memory.size() - at) {
@@ -48,7 +48,7 @@ size_t Write(ExampleBuilder& builder, size_t at, std::span<uint8_t> memory) {
   return bytes;
 }
 
-// Behind `at`, where the arrays will be.
+// First position after `at` for the arrays.
 CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
   thread_local ExampleBuilder builder;
   builder.Clear();
@@ -72,14 +72,14 @@ CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
   return call;
 }
 
-// At 0: the batch's arrays, a value each in names, types, offsets and dimensions, and of `shapes`
-// so many, of one sample; its ids and mask.
+// Writes the batch's description at 0: one value per array in names, types, offsets and dimensions,
+// with that many values in `shapes` (of one sample); ids and mask.
 BatchMessage Write(BatchView& batch, std::span<uint8_t> memory) {
   std::vector<ByteView> names, types;
   std::vector<int64_t> offsets, dimensions, shapes;
   for (const ArraySpec& array : batch.arrays()) {
     names.push_back(AsBytes(array.name));
-    types.push_back(AsBytes(ValueTypeName(array.type)));
+    types.push_back(AsBytes(ElementName(array.type)));
     offsets.push_back(static_cast<int64_t>(array.offset));
     dimensions.push_back(static_cast<int64_t>(array.shape.size()));
     shapes.insert(shapes.end(), array.shape.begin(), array.shape.end());
@@ -154,7 +154,7 @@ void WorkerProcesses::Call(const ProcessFunction& function, const std::vector<Ar
   std::string failure;
   {
     const Lent process(*this);
-    CallMessage call = Write(sample, BytesOf(arrays), process->memory());
+    CallMessage call = Write(sample, TotalBytes(arrays), process->memory());
     call.function = function.number;
     failure = AsText(process->Call(call));
     if (failure.empty()) return CopyTo(arrays, sample.out, process->memory());

@@ -1,4 +1,4 @@
-// Functions of the user, called in worker processes.
+// Calls of user functions in worker processes.
 #pragma once
 
 #include <condition_variable>
@@ -11,32 +11,32 @@
 
 #include "python/running_calls.h"
 #include "python/worker_process.h"
-#include "recpack/pipeline/batch_step.h"
-#include "recpack/pipeline/function_field.h"
+#include "recpack/loader/batch_step.h"
+#include "recpack/loader/function_field.h"
 
 namespace recpack::python {
 
-// A function that processes know by its number.
+// A function, which processes identify by its number.
 struct ProcessFunction {
   uint64_t number;
   std::string name;
   SharedCalls running;
 };
 
-// Any number of threads: each call takes a process that has nothing to do.
+// Thread-safe: each call uses an idle process.
 class WorkerProcesses {
  public:
-  // Of each: its socket, its memory, and its id; the first two are owned from here on.
+  // Per process: socket, memory and id. Takes ownership of the first two.
   explicit WorkerProcesses(const std::vector<std::tuple<int, int, int>>& processes);
 
-  // Without the GIL. Throw Error: what the function raised, nested; what WorkerProcess::Call()
-  // says.
+  // Call without the GIL. Throw Error: the function's exception, nested; and as
+  // WorkerProcess::Call().
   void Call(const ProcessFunction& function, const std::vector<ArraySpec>& arrays,
             SampleView& sample);
-  // Of a batch in ProcessSlabs().
+  // For a batch in ProcessSlabs().
   void Call(const ProcessFunction& function, BatchView& batch);
 
-  // Any thread: calls end with an error, and the processes are told to end.
+  // Thread-safe. Ends calls with an error and tells the processes to end.
   void Stop() noexcept;
 
  private:
@@ -46,7 +46,7 @@ class WorkerProcesses {
   void Return(WorkerProcess& process);
 
   std::vector<std::unique_ptr<WorkerProcess>> processes_;
-  std::mutex mutex_;  // of `idle_`
+  std::mutex mutex_;  // guards `idle_`
   std::condition_variable returned_;
   std::vector<WorkerProcess*> idle_;
 };

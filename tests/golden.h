@@ -1,4 +1,4 @@
-// Where the committed samples lie.
+// Paths of the committed samples.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-# What the scripts here and .ci/run share. Sourced, from any folder.
+# Shared parts of the scripts here and of .ci/run. Sourced, from any folder.
 # shellcheck shell=bash
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -81,7 +81,7 @@ build() {
 # Leaves out the lines on tests that begin, that pass and that are skipped (which are counted).
 only_findings() { grep -vE '^ +Start +[0-9]+: | Passed +[0-9.]+ sec$|\*\*\*Skipped +[0-9.]+ sec$|^[[:space:]]+[0-9]+ - .*[(]Skipped[)]$'; }
 
-# Of one test; programs of many have more. The slowest one takes a sixth of it under sanitizers. One
+# Limit of one test; programs of many have more. The slowest one takes a sixth of it under sanitizers. One
 # that hangs says where it does shortly before (tests/base/hang_report.cc, tests/cli/support.py).
 export RECPACK_TEST_SECONDS=${RECPACK_TEST_SECONDS:-300}
 

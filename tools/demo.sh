@@ -93,32 +93,37 @@ download() {
 }
 
 # What an earlier configuration chose (tests, benches) stays as it is.
-build_program() {
+build_recpack() {
   local choice=()
   if [ ! -e "$repository/build/release/CMakeCache.txt" ]; then
     choice=(-DRECPACK_BUILD_TESTS=OFF)
   fi
   configure release ${choice[@]:+"${choice[@]}"} || return 1
-  local programs=(recpack_tool)
   # Where there is no oneDNN 3, the trainer is not built.
-  if grep -q '^build rectrain_tool:' "$repository/build/release/build.ninja"; then
-    programs+=(rectrain_tool recprobe_tool)
-  else
-    rectrain=
-  fi
-  build release "${programs[@]}"
+  if ! grep -q '^build rectrain_tool:' "$repository/build/release/build.ninja"; then rectrain=; fi
+  build release recpack_tool
 }
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+log=$(mktemp) trainer_log=$(mktemp)
+trainer_build=
+end() {
+  if [ -n "$trainer_build" ]; then kill "$trainer_build" 2>/dev/null || true; fi
+  rm -f "$log" "$trainer_log"
+}
+trap end EXIT
 
-say "set up and build"
+say "set up, and build recpack"
 if [ "$setup" = yes ]; then bash "$repository/tools/setup.sh" --for build,demo; fi
-if ! build_program >"$log" 2>&1; then
+if ! build_recpack >"$log" 2>&1; then
   cat "$log" >&2
   exit 1
 fi
 mkdir -p "$out"
+# The trainer builds while recpack packs: by ninja itself, which ends its compilers when it is ended.
+if [ -n "$rectrain" ]; then
+  nice ninja -C "$repository/build/release" -j "$jobs" rectrain_tool recprobe_tool >"$trainer_log" 2>&1 &
+  trainer_build=$!
+fi
 
 if [ -n "$data" ]; then
   source_note="the data given: $data"
@@ -141,6 +146,16 @@ step "pack" "$recpack" pack "$data" "$shards" --from cifar10 --overwrite
 step "list" "$recpack" ls "$shards"
 step "verify" "$recpack" verify "$shards"
 step "contact sheet" "$recpack" sheet "$shards" "$out/sheet.png"
+if [ -n "$trainer_build" ]; then
+  say "build rectrain and recprobe"
+  built=0
+  wait "$trainer_build" || built=$?
+  trainer_build=
+  if [ "$built" != 0 ]; then
+    cat "$trainer_log" >&2
+    exit 1
+  fi
+fi
 # Two seconds of the loader as a trainer would see it, with what limits it.
 step "load, 2 s and ceilings" "$recpack" bench "$shards" --recipe cifar10-train
 epoch=$("$recpack" bench "$shards" --recipe cifar10-train --seconds 1 --json |

@@ -8,11 +8,13 @@
 #include <string>
 
 #include "recpack/base/error.h"
+#include "tools/app_pages.h"
+#include "tools/completion.h"
 
 namespace recpack::tool {
 namespace {
 
-// `holds`: of the number.
+// `holds` tells whether a number is allowed.
 CLI::Validator Checked(const char* name, const char* what, bool (*holds)(double)) {
   return {[=](const std::string& text) {
             double number = 0;
@@ -23,7 +25,7 @@ CLI::Validator Checked(const char* name, const char* what, bool (*holds)(double)
           name};
 }
 
-// CLI11 alone would only say that a command is missing.
+// CLI11 alone would only report a missing command.
 void RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "-";
   if (command.starts_with('-')) return;
@@ -32,7 +34,7 @@ void RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
     if (there->get_name() == command) return;
     if (!there->get_group().empty()) names += (names.empty() ? "" : ", ") + there->get_name();
   }
-  throw Error(ErrorKind::kInvalidArgument, "there is no command '" + command + "'", {},
+  throw Error(ErrorKind::kInvalidArgument, "unknown command '" + command + "'", {},
               "choose one of: " + names);
 }
 
@@ -47,6 +49,8 @@ int Parse(const char* name, const char* about, const std::vector<AddCommand>& co
   });
   int exit_code = kDone;
   for (const AddCommand add : commands) add(app, exit_code);
+  AddCompletion(app, exit_code);
+  AddPage(app, exit_code);
   RefuseUnknownCommand(app, argc, argv);
   try {
     app.parse(argc, argv);
@@ -59,13 +63,13 @@ int Parse(const char* name, const char* about, const std::vector<AddCommand>& co
   return exit_code;
 }
 
-// Whether all that was printed reached stdout; it does not on a full disk.
+// Tells whether all output reached stdout; it does not if the disk is full.
 bool OutputIsWritten(const char* name) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0) return true;
-  std::fprintf(stderr, "%s: not all of the output could be written%s%s\n", name,
-               flushed ? "" : ": ", flushed ? "" : std::strerror(errno));
+  std::fprintf(stderr, "%s: cannot write all of the output%s%s\n", name, flushed ? "" : ": ",
+               flushed ? "" : std::strerror(errno));
   return false;
 }
 

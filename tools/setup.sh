@@ -16,6 +16,7 @@ Installs nothing, and is done at once, where all is there. Needs no GPU and no C
                 mpi      Open MPI, for training by the processes of an MPI job
                 demo     download of the data set
                 interop  Python environments for other programs' packages
+                site     the site of the documents: doxygen
                 wheel    the wheel of the Python package, by Debian's own Python
                 ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells,
                          Chromium for the tests of report.html (not where apt has it as a snap only)
@@ -39,10 +40,11 @@ packages_of() {
     demo) echo curl ca-certificates ;;
     interop) echo python3-venv ca-certificates ;;
     wheel) echo python3-dev python3-venv ca-certificates ;;
+    site) echo doxygen python3-venv ca-certificates ;;
     ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user \
         zsh fish $(has_chromium && echo chromium) ;;
     *)
-      echo "setup: unknown set '$1'; choose from build, test, mpi, demo, interop, wheel, ci, all" >&2
+      echo "setup: unknown set '$1'; choose from build, test, mpi, demo, interop, wheel, site, ci, all" >&2
       exit 2
       ;;
   esac
@@ -88,7 +90,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ "$sets" = all ] && sets=build,test,mpi,demo,interop,wheel,ci
+[ "$sets" = all ] && sets=build,test,mpi,demo,interop,wheel,site,ci
 
 packages=()
 for set in ${sets//,/ }; do

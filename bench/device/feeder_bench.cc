@@ -14,7 +14,7 @@
 #include "bench/device/step.h"
 #include "bench/record/timing.h"
 #include "recpack/device/feeder.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/recipe.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-// What a trainer does with a batch, for the bench of the feeder: linked for CUDA or for the host.
+// A training step on a batch, for the bench of the feeder: linked for CUDA or for the host.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ void WaitFor(DeviceStream stream, bool on_device);
 // The array's bytes, once the stream has come to them.
 std::vector<uint8_t> Fetch(const DeviceBatch& batch, size_t array, DeviceStream stream);
 
-// Of a copy from pinned memory, bytes a second; 0 on the host.
+// Bytes a second of a copy from pinned memory; 0 on the host.
 double CopyRate(bool on_device, size_t bytes);
 
 }  // namespace recpack::bench

@@ -2,7 +2,7 @@
 # Of bench/gpu.sh: compiles what is carried to a machine with a GPU.
 
 # Where the build has them, and what it calls them.
-programs=(tools/recpack/recpack bench/pipeline/loader_bench bench/kernels/finish_cuda_bench
+programs=(tools/recpack/recpack bench/loader/loader_bench bench/kernels/finish_cuda_bench
   bench/device/feeder_bench bench/probe/gpu_bench tests/kernels/kernels_cuda_tests
   tests/device/device_cuda_tests tools/rectrain/rectrain tools/recprobe/recprobe
   tests/train/train_cuda_tests tests/train/collectives/nccl_tests tests/interop/gradients)

@@ -1,4 +1,4 @@
-"""What a step of bench/gpu.sh printed, as rows: row.py STEP STATUS SECONDS OUT ERR.
+"""Turns the output of a step of bench/gpu.sh into rows: row.py STEP STATUS SECONDS OUT ERR.
 
 Each line of JSON is a row. A step that fails is one as well; of one whose words say that the
 machine lacks what it needs, the row says "unavailable".

@@ -1,4 +1,4 @@
-"""How busy a traced program's GPUs were: trace_row.py TRACE NOTICE, of `recprobe read --json`."""
+"""Prints how busy a traced program's GPUs were, from `recprobe read --json`: trace_row.py TRACE NOTICE."""
 import json
 import sys
 

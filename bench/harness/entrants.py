@@ -1,4 +1,4 @@
-"""Those who take part in a row: what they run, and how one repetition of it is measured."""
+"""Entrants of a row: the program that each runs, and the measurement of one repetition."""
 import contextlib
 import dataclasses
 import json

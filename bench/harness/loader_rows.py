@@ -6,8 +6,8 @@ from harness.machine import drop_cache
 from harness.measure import Row
 
 CIFAR = '{work}/shards/cifar'
-LOADER = '{build}/bench/pipeline/loader_bench'
-BARE = '{build}/bench/pipeline/bare_bench'
+LOADER = '{build}/bench/loader/loader_bench'
+BARE = '{build}/bench/loader/bare_bench'
 OURSELVES = 'ours against ourselves'
 CROP_SAMPLES = '3072'  # as bench/peers/recipes.py has it
 CROP = ['--recipe', 'imagenet-train', '--batch', '128', '--samples', CROP_SAMPLES]

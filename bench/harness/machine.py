@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 
+SIMD = ('avx2', 'avx512f', 'avx512_vnni', 'avx512_bf16', 'amx_tile')  # that kernels are chosen by
 DROP = pathlib.Path('/proc/sys/vm/drop_caches')
 
 
@@ -34,6 +35,7 @@ def describe(folder: pathlib.Path) -> dict:
         'cpu': _field('/proc/cpuinfo', r'^model name\s*:(.*)$'),
         'cores': len(os.sched_getaffinity(0)),
         'avx512': 'avx512f' in flags,
+        'simd': [flag for flag in SIMD if flag in flags],
         'memory_gib': round(int(memory) / 2**20, 1) if memory.isdigit() else memory,
         'kernel': platform.release(),
         'system': _field('/etc/os-release', r'^PRETTY_NAME="?([^"\n]*)'),

@@ -1,4 +1,4 @@
-"""What the programs that measure have in common: their command line, and the file of results."""
+"""Shared parts of the programs that measure: their command line, and the file of results."""
 import argparse
 import json
 import os

@@ -87,7 +87,7 @@ def epoch(setting: Setting) -> list[Row]:
 
     def row(order: str, cache: str) -> Row:
         flags = [] if order == 'shuffled' else ['--order', 'sequential']
-        entrants = [bench(OURS, 'recpack', '../pipeline/loader_bench', 'epoch', '{work}/out/recpack-files',
+        entrants = [bench(OURS, 'recpack', '../loader/loader_bench', 'epoch', '{work}/out/recpack-files',
                           '--recipe', 'labels', '--batch', '128', *flags),
                     shell(PEER, f'cat of the files, {order}', xargs.format(order.replace(' ', '-'))),
                     shell(REFERENCE, 'cat of the shards',
@@ -123,8 +123,7 @@ def reading(_: Setting) -> list[Row]:
     columns = [ServedPeer(name, 'py', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
                for name in ('lance', 'array_record')]
     columns += [ServedPeer(name, 'streams', name, 'read-cifar', ('pack-cifar', f'{name}-cifar'))
-                for name in ('mds', 'litdata')]
-    columns.append(ServedPeer('webdataset', 'py', 'webdataset', 'read-cifar', ('pack-cifar', 'webdataset-cifar')))
+                for name in ('mds', 'litdata', 'webdataset')]
     return [read('cifar', ROWS, 'read CIFAR-sized records in order', '60,000 × 3 KB',
                  {REFERENCE: 0.9, 'tensorflow': 5.5, 'ffcv': 1}, everyone('cifar') + columns),
             read('photo', PHOTOS, 'read 100 KB records in order', '3,840 × 100 KB', {REFERENCE: 0.9},
@@ -206,13 +205,13 @@ def memory(_: Setting) -> list[Row]:
         entrants = [ours(f'recpack {command}, {count:,} records', words(count), out)
                     for count in (10_000, 1_000_000)]
         entrants += [Program(f'sparse, {count:,}', OURS,
-                             ['{build}/bench/dataset/memory_bench', '--job', job, '--records',
+                             ['{build}/bench/pack/memory_bench', '--job', job, '--records',
                               str(count), '--out', f'{{work}}/out/sparse-{count}'], job)
                      for count in (10_000, 1_000_000, 400_000_000)]
         for entrant in entrants:
             entrant.peak = True
         return Row(f'memory-{job}', f'peak memory of {job}', 1_000_000, entrants, unit='MB',
-                   terms='sparse: shards of 1,000 records; bench/dataset/memory_bench.cc',
+                   terms='sparse: shards of 1,000 records; bench/pack/memory_bench.cc',
                    alone='a limit that we hold ourselves to')
     small = '{{work}}/small/{}.tfrecord'.format
     return [row('pack', 'pack', lambda n: ['pack', small(n), '{work}/out/memory', '--from',

@@ -1,4 +1,4 @@
-"""Tables of docs/performance.md, from files of bench/results/ and nothing else."""
+"""Tables of docs/guide/performance.md, from files of bench/results/ and nothing else."""
 from harness.entrants import OURS, PEER, REFERENCE
 
 HEADER = ['job', 'recpack', 'best peer (ours against it)', 'reference (ours against it)', 'terms']
@@ -136,5 +136,6 @@ def table(results: dict) -> str:
         if row['name'] in _OWN:
             text += '\n\n' + _OWN[row['name']](row)
     machine = results['machine']
-    return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']}, {machine['cores']} cores, "
+    simd = 'AVX-512' if machine['avx512'] else 'no AVX-512'  # chooses kernels, ours and theirs
+    return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']} ({simd}), {machine['cores']} cores, "
             f"{machine['system']}; medians of {_rounds(results)} rounds in which all took turns.")

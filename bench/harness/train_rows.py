@@ -14,7 +14,7 @@ DEEPCONN = '{build}/bench/train/deepconn_bench'
 
 
 def ours(label: str, kind: str, *flags: str) -> ServedProgram:
-    return ServedProgram(label, OURS, [STEP, 'step', '--type', kind, *flags])
+    return ServedProgram(label, OURS, [STEP, 'step', '--dtype', kind, *flags])
 
 
 def step(kind: str) -> Row:
@@ -22,9 +22,9 @@ def step(kind: str) -> Row:
     return Row(f'step-{kind}', f'a training step, ResNet 16–128, batch 128, {kind}', 0,
                [ours('recpack, NHWC', kind),
                 ours('recpack, NHWC, unfused', kind, '--norm', 'unfused'),
-                ours('recpack, NCHW', kind, '--layout', 'nchw'), *peers,
+                ours('recpack, NCHW', kind, '--data-format', 'nchw'), *peers,
                 ServedProgram('matrix product of as many operations', REFERENCE,
-                              [STEP, 'product', '--type', kind])],
+                              [STEP, 'product', '--dtype', kind])],
                {PEER: 1.2}, terms='forward, backward, SGD with momentum; one batch that stays')
 
 
@@ -32,7 +32,7 @@ def deepconn(kind: str) -> Row:
     peers = [ServedPeer(f'torch, {form}', 'vision', 'torch_deepconn', form)
              for form in DEEPCONN_PEERS[kind]]
     return Row(f'deepconn-{kind}', f'a training step, DeepCoNN, 256 tokens, batch 128, {kind}', 0,
-               [ServedProgram('recpack', OURS, [DEEPCONN, '--type', kind]), *peers],
+               [ServedProgram('recpack', OURS, [DEEPCONN, '--dtype', kind]), *peers],
                {PEER: 1.2}, terms='forward, backward, SGD with momentum; one batch that stays')
 
 

@@ -19,6 +19,7 @@
 #include "bench/image/libjpeg_crop.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/median.h"
 #include "recpack/base/random.h"
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"
@@ -121,11 +122,6 @@ std::vector<double> RatesOf(const std::vector<Item>& items, std::span<const Side
   }
   for (double& value : seconds) value = static_cast<double>(items.size()) / value;
   return seconds;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 int Run(const std::string& folder, int rounds) {

@@ -14,9 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "recpack/base/median.h"
 #include "recpack/base/random.h"
 #include "recpack/image/resize.h"
-#include "src/image/resize_kernels.h"
+#include "src/image/resize/resize_kernels.h"
 
 namespace recpack {
 namespace {
@@ -52,11 +53,6 @@ double PerSecond(Resizer& resizer, const Image& image, const Case& one, Image& o
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   return static_cast<double>(one.regions.size()) / taken.count();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 void RunCase(const Case& one, const Image& image, int rounds) {

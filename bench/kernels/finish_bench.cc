@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "recpack/base/median.h"
 #include "recpack/base/random.h"
 #include "recpack/kernels/finish.h"
 
@@ -51,11 +52,6 @@ std::vector<Case> Cases() {
     cases.push_back(CaseOf("224 flip nhwc to nhwc", 224, 0, kNhwc, kNhwc, type));
   }
   return cases;
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 // Work for one image: `image` counts up, `to` is its place.

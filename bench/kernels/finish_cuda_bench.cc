@@ -118,7 +118,7 @@ void Run(const Case& one, int rounds, const char* device, Timer& timer) {
   std::printf(", \"device_copy_gb_per_s\": %.1f, \"host_to_device_gb_per_s\": %.1f", ceiling, bus);
   for (const uint32_t threads : {64U, 128U, kFinishThreads, 512U}) {
     const double rate = timer.Rate(in + out, rounds, [&] {
-      LaunchFinishOf(o, images, reinterpret_cast<const FinishGeometry*>(geometry), one.count,
+      LaunchFinishBlocks(o, images, reinterpret_cast<const FinishGeometry*>(geometry), one.count,
                      results, timer.stream, threads);
     });
     std::printf(", \"threads_%u_gb_per_s\": %.1f, \"threads_%u_of_copy\": %.3f", threads, rate,

@@ -1,4 +1,4 @@
-"""What every peer's script shares: its command line, timing, the data, and the row it prints.
+"""Shared parts of the peers' scripts: command line, timing, data, and the row that each prints.
 
     .venvs/py/bin/python bench/peers/peer_lance.py pack-cifar --data DIR --work DIR
 
@@ -12,11 +12,15 @@ then --reps times, and one row is printed as a line of JSON:
 --first takes the first batch that a loader gives, and nothing more: for start-up, which the caller times.
 --serve runs it once for each line on stdin and prints {"seconds", "records", "bytes"} each time,
 so that bench/records.py can let programs take turns while each keeps its warm state.
+Where a peer has several configurations, they are compared first, except by --once and --first.
 """
 import argparse
 import dataclasses
+import functools
+import gc
 import importlib.metadata
 import json
+import multiprocessing
 import os
 import pathlib
 import pickle
@@ -25,10 +29,11 @@ import shutil
 import statistics
 import sys
 import time
-from typing import Callable, Iterator
+from typing import Callable, Iterable, Iterator
 
 RANDOM_BATCHES, RANDOM_BATCH = 8, 128
 RANDOM_ITEMS = 1000
+ALL = slice(None)
 CIFAR_FILES = [f'data_batch_{i}' for i in range(1, 6)] + ['test_batch']
 # As the widespread conversion script cuts them.
 CIFAR_SPLITS = {'train': CIFAR_FILES[:4], 'validation': CIFAR_FILES[4:5], 'eval': CIFAR_FILES[5:]}
@@ -41,6 +46,7 @@ class Job:
     config: str = ''
     settle: Callable[[], object] = lambda: None  # before each repetition, outside the time
     first: Callable[[], int] | None = None  # of a loader: takes a batch, returns its samples
+    trial: Callable[[], object] | None = None  # a shorter repetition, by which it is compared with others
 
 
 @dataclasses.dataclass
@@ -49,6 +55,7 @@ class Context:
     data: pathlib.Path  # source data: cifar-10-batches-py/, cifar10-jpeg/, imagenet-sample/
     work: pathlib.Path  # everything that is made from it
     threads: int
+    tries: bool = True  # whether there is time to compare configurations before
 
     @property
     def images(self) -> pathlib.Path:
@@ -77,6 +84,34 @@ class Context:
         return path
 
 
+def fastest(context: Context, way: Callable[..., Job], *axes: Iterable) -> Job:
+    """The fastest of a peer's configurations `way(a value of each axis)`: axis by axis, with what is best so
+    far of the other axes, by the shorter of two trials. The first ones where there is no time for that."""
+    @functools.cache
+    def seconds(*choice: int) -> float:
+        job = way(*(axis[i] for axis, i in zip(values, choice)))
+        trial = job.trial or job.run
+        (job.first or trial)()
+        times = []
+        for _ in range(2):
+            job.settle()
+            start = time.perf_counter()
+            trial()
+            times.append(time.perf_counter() - start)
+        del job, trial
+        gc.collect()  # ends its workers
+        return min(times)
+
+    values = [list(axis) for axis in axes]
+    best = [0 for _ in values]
+    if context.tries:
+        for at, axis in enumerate(values):
+            best[at] = min(range(len(axis)), key=lambda i, at=at: seconds(*best[:at], i, *best[at + 1:]))
+    job = way(*(axis[i] for axis, i in zip(values, best)))
+    tried = seconds.cache_info().currsize
+    return dataclasses.replace(job, config=f'{job.config}; the fastest of {tried}') if tried else job
+
+
 def read_batch(path: pathlib.Path):
     """Rows (n, 3072) uint8 and labels of one CIFAR-10 pickle."""
     with open(path, 'rb') as file:
@@ -84,9 +119,9 @@ def read_batch(path: pathlib.Path):
     return batch[b'data'], batch[b'labels']
 
 
-def cifar_rows(context: Context) -> Iterator[tuple[bytes, int]]:
-    """(3072 bytes, label) of all 60,000 rows."""
-    for name in CIFAR_FILES:
+def cifar_rows(context: Context, part: slice = ALL) -> Iterator[tuple[bytes, int]]:
+    """(3072 bytes, label) of all 60,000 rows, or of a part of the files."""
+    for name in CIFAR_FILES[part]:
         rows, labels = read_batch(context.data / 'cifar-10-batches-py' / name)
         for row, label in zip(rows, labels):
             yield row.tobytes(), label
@@ -99,16 +134,33 @@ def image_paths(folder: pathlib.Path) -> list[tuple[str, int]]:
     return [(str(p), classes[p.parent.name]) for p in paths]
 
 
-def files_of(folder: pathlib.Path) -> Iterator[tuple[bytes, int]]:
+def files_of(folder: pathlib.Path, part: slice = ALL) -> Iterator[tuple[bytes, int]]:
     """(file's bytes, class) of a folder's pictures, in the order of their names."""
-    for path, label in image_paths(folder):
+    for path, label in image_paths(folder)[part]:
         with open(path, 'rb') as file:
             yield file.read(), label
 
 
-def image_files(context: Context) -> Iterator[tuple[bytes, int]]:
+def image_files(context: Context, part: slice = ALL) -> Iterator[tuple[bytes, int]]:
     """Of the many small files."""
-    return files_of(context.images)
+    return files_of(context.images, part)
+
+
+def in_processes(context: Context, write: Callable[[int, slice], int]) -> int:
+    """The sum of write(i, the i-th part of the files), each part in a process of its own."""
+    forked, count = multiprocessing.get_context('fork'), context.threads
+    written = forked.SimpleQueue()
+
+    def work(i: int) -> None:
+        written.put(write(i, slice(i, None, count)))
+    workers = [forked.Process(target=work, args=(i,)) for i in range(count)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if any(worker.exitcode for worker in workers):
+        raise SystemExit('a process that writes a part of the data failed')
+    return sum(written.get() for _ in workers)
 
 
 def tree_bytes(path: pathlib.Path) -> int:
@@ -128,22 +180,22 @@ def random_batches_of(records: int, batches: int = RANDOM_BATCHES, seed: int = 8
     return [sorted(draw.sample(range(records), RANDOM_BATCH)) for _ in range(batches)]
 
 
-def random_items(data, records: int) -> Job:
+def random_items(data, records: int, how: str = 'dataset[i]') -> Job:
     """Of a data set without calls for many records at once: dataset[i] of random ones."""
     ordinals = random_ordinals(RANDOM_ITEMS, records)
 
     def run():
         return len(ordinals), sum(len(data[ordinal]['image']) for ordinal in ordinals)
-    return Job(run, 'dataset[i]')
+    return Job(run, how)
 
 
-def random_batches_of_items(data, records: int) -> Job:
+def random_batches_of_items(data, records: int, how: str = 'dataset[i]') -> Job:
     """The same in batches."""
     batches = random_batches_of(records)
 
     def run():
         return RANDOM_BATCHES * RANDOM_BATCH, sum(len(data[ordinal]['image']) for batch in batches for ordinal in batch)
-    return Job(run, f'dataset[i], {RANDOM_BATCH} times')
+    return Job(run, f'{how}, {RANDOM_BATCH} times')
 
 
 def version_of(*packages: str) -> str:
@@ -175,7 +227,8 @@ def main(peer: str, version: str, jobs: dict[str, Callable[[Context], Job]]) -> 
     mode.add_argument('--serve', action='store_true')
     options = parser.parse_args()
 
-    job = jobs[options.job](Context(options.data, options.work, options.threads))
+    tries = not (options.once or options.first)
+    job = jobs[options.job](Context(options.data, options.work, options.threads, tries))
 
     def repeat() -> tuple[float, int, int]:
         job.settle()

@@ -8,7 +8,7 @@ import torch
 from common import cifar_rows, files_of, main, version_of
 from peer_array_record import write
 from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, made_once
-from torch_recipes import CropAndFlip, crop_transform, decoded
+from torch_recipes import CropAndFlip, CropBatch, crop_transform, decoded
 
 torch.set_num_threads(1)
 
@@ -47,14 +47,18 @@ def cifar(context, floats: bool):
 
 
 def crop(job):
-    transform = crop_transform(job)
+    transform, batch_of = crop_transform(job), CropBatch(job)
 
     def sample(record):
-        return transform(decoded(record[8:])).numpy(), label_of(record)
+        return transform(decoded(record[8:])), label_of(record)
+
+    def collate(samples):
+        return tuple(part.numpy() for part in batch_of(samples))
     source = made(job.context, f'grain-{job.kind}', files_of(job.files))
-    data = grain.MapDataset.source(source).shuffle(seed=1).repeat().map(sample).batch(CROP_BATCH, drop_remainder=True)
-    return live_crop(endless(data, job.context.threads), job, 'decode_jpeg, transforms.v2, NCHW, '
-                     f'mp_prefetch of {job.context.threads} workers', 8)
+    data = grain.MapDataset.source(source).shuffle(seed=1).repeat().map(sample).batch(
+        CROP_BATCH, drop_remainder=True, batch_fn=collate)
+    return live_crop(endless(data, job.context.threads), job, 'decode_jpeg, transforms.v2, whole batches normalised, '
+                     f'NCHW, mp_prefetch of {job.context.threads} workers', 8)
 
 
 if __name__ == '__main__':

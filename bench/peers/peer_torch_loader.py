@@ -5,11 +5,9 @@ from torch.utils.data import DataLoader, Dataset
 from torchvision.io import ImageReadMode, decode_jpeg, read_file
 
 from cifar_arrays import Cifar
-from common import image_paths, main, version_of
+from common import fastest, image_paths, main, version_of
 from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, sizes
-from torch_recipes import CropAndFlip, crop_transform
-
-torch.set_num_threads(1)
+from torch_recipes import CropAndFlip, CropBatch, crop_transform, with_threads, worker_options
 
 
 class PaddedRows(Dataset):
@@ -26,7 +24,7 @@ class PaddedRows(Dataset):
 
     def __getitems__(self, wanted):
         wanted = np.asarray(wanted)
-        return torch.from_numpy(self.augment(self.rows[wanted])), torch.from_numpy(self.labels[wanted])
+        return self.augment.of_padded(self.rows, wanted), torch.from_numpy(self.labels[wanted])
 
 
 class Photos(Dataset):
@@ -42,18 +40,25 @@ class Photos(Dataset):
 
 
 def cifar(context, floats: bool):
-    loader = DataLoader(PaddedRows(context, floats), CIFAR_BATCH, shuffle=True, drop_last=True,
-                        num_workers=context.threads, persistent_workers=True,
-                        collate_fn=lambda batch: batch)
-    return live_cifar(sizes(loader), f'arrays in memory, whole batches in numpy, NCHW, '
-                      f'{context.threads} workers', 8, floats)
+    rows = PaddedRows(context, floats)
+
+    def way(options):
+        loader = with_threads(lambda: DataLoader(rows, CIFAR_BATCH, shuffle=True, drop_last=True,
+                                                 collate_fn=lambda batch: batch, **options), options, context.threads)
+        return live_cifar(sizes(loader), f'arrays in memory, whole batches in numpy, NCHW, '
+                          f"{options['num_workers']} workers", 8, floats)
+    return fastest(context, way, worker_options(context.threads))
 
 
 def crop(job):
-    loader = DataLoader(Photos(job.files, crop_transform(job)), CROP_BATCH, shuffle=True,
-                        drop_last=True, num_workers=job.context.threads, persistent_workers=True)
-    return live_crop(sizes(loader), job,
-                     f'decode_jpeg of files, transforms.v2, NCHW, {job.context.threads} workers', 8)
+    photos = Photos(job.files, crop_transform(job))
+
+    def way(options):
+        loader = with_threads(lambda: DataLoader(photos, CROP_BATCH, shuffle=True, drop_last=True,
+                                                 collate_fn=CropBatch(job), **options), options, job.context.threads)
+        return live_crop(sizes(loader), job, 'decode_jpeg of files, transforms.v2, whole batches normalised, NCHW, '
+                         f"{options['num_workers']} workers", 8)
+    return fastest(job.context, way, worker_options(job.context.threads))
 
 
 if __name__ == '__main__':

@@ -20,7 +20,7 @@ CIFAR_SAMPLES, CROP_SAMPLES = 51_200, 3_072  # of a repetition
 SIDE = 224
 AREA, ASPECT = (0.08, 1.0), (0.75, 4 / 3)
 
-# Of values 0 to 255.
+# For values 0 to 255.
 CIFAR_MEAN, CIFAR_STD = (125.3, 123.0, 113.9), (63.0, 62.1, 66.7)
 IMAGENET_MEAN, IMAGENET_STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 
@@ -110,7 +110,7 @@ def live(batches: Callable[[], Iterable[int]], samples: int, bytes_each: int, co
     def settle():
         for _ in range(ahead):
             next(endless)
-    return Job(run, config, settle, lambda: next(endless))
+    return Job(run, config, settle, lambda: next(endless), lambda: take(samples // 4))
 
 
 def live_crop(batches: Callable[[], Iterable[int]], crop: Crop, config: str, ahead: int) -> Job:

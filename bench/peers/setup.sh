@@ -15,7 +15,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning typing)
+known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning typing site)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }

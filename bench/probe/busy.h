@@ -1,4 +1,4 @@
-// Ways to spend time.
+// Spends time on a processor, or asleep.
 #pragma once
 
 #include <time.h>
@@ -16,7 +16,7 @@ inline Seconds ThreadCpu() {
   return Seconds(static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9);
 }
 
-// That much of a processor: longer where others have it.
+// Uses that much CPU time, which takes longer if the processor is shared.
 inline void Burn(Seconds time) {
   const Seconds end = ThreadCpu() + time;
   while (ThreadCpu() < end) {

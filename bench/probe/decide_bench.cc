@@ -1,6 +1,6 @@
-// What deciding costs while a program is watched: time of Collected() and Decide() as `run
-// --prometheus` calls them, after so many steps of so many trainers, for which a process tells of a
-// wait, of the device's work and of the step.
+// Measures the cost of verdicts while a program is watched: the time of StepCollector::Trainers(),
+// Decide() and Metrics::Text(), as `run --prometheus` calls them, after --steps steps of each of
+// --trainers trainers. Each step has events for a wait, the device's work and the step itself.
 //
 //   decide_bench [--steps 1000000] [--trainers 1] [--latest 10000] [--repeats 5]
 #include <time.h>
@@ -9,12 +9,14 @@
 #include <cstdio>
 
 #include "bench/record/timing.h"
-#include "recpack/probe/metrics.h"
-#include "recpack/probe/verdict.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/live/metrics.h"
+#include "src/probe/verdict/verdict.h"
 
 namespace {
 
 using namespace recpack;
+using namespace recpack::probe;
 
 constexpr int64_t kStep = 10'000'000;
 

@@ -1,4 +1,4 @@
-// Shards that are never in the page cache for long.
+// Drops shards from the page cache continuously, in a background thread.
 #pragma once
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@ namespace recpack::bench {
 
 class DroppedCache {
  public:
-  // Drops the shards of a folder, again and again, to the end of the object's life. Throws Error
-  // (kUnsupported) where they stay in memory.
+  // Drops the shards of a folder until the object is destroyed. Throws Error (kUnsupported) if they
+  // stay in memory.
   void Start(const std::string& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() == ".tfrecord") shards_.push_back(entry.path());
@@ -43,7 +43,7 @@ class DroppedCache {
   void Drop() const {
     for (const std::string& shard : shards_) {
       const int file = ::open(shard.c_str(), O_RDONLY | O_CLOEXEC);
-      ::fdatasync(file);  // pages that are not written yet stay
+      ::fdatasync(file);  // dirty pages are not dropped
       ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
       ::close(file);
     }

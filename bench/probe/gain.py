@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""recprobe gain on trainings whose input suffers from one thing, which is known.
+"""Benchmarks the accuracy of recprobe gain on trainings whose input has a known cause of slowness.
 
     python3 bench/probe/gain.py --cases 20 --seed N --out bench/results/probe-gain.json
 
-Each case is drawn from the seed: what is planted, how strong, how long a step. The truth is that of
-runs with and without it, before and after recprobe gain measured it within one run. Nothing else
-should run.
+Each case is drawn from the seed: the cause, its strength, the step time. The truth comes from runs
+with and without the cause, before and after recprobe gain measures it within one run. Nothing else
+should run on the machine.
 """
 import argparse
 import dataclasses
@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from harness import machine  # noqa: E402
+from harness import machine, results as kept  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from planting.cases import Case  # noqa: E402
@@ -30,19 +30,19 @@ CAUSES = ('none', 'function', 'storage', 'background', 'decode')
 BATCH = 8  # of planted_trainer
 ENDLESS = 10_000_000
 OTHER_RUNS = 0.02  # of the live rate
-# Long epochs: gain leaves out where they end, and the batch that two ranks leave there, a run alone
-# does not.
+# Enough for long epochs: gain leaves out the ends of epochs and the incomplete batches there; a
+# separate run does not.
 PHOTOS = 6000
 
 
 def draw(number: int, seed: int, decoding_ms: float) -> Case:
-    """The causes take turns; all else is chance."""
+    """Draws a case. Causes take turns; all else is random."""
     chance = random.Random(f'{seed} {number}')
     cause = CAUSES[number % len(CAUSES)]
     strength = 0 if cause in ('none', 'background') else round(chance.uniform(0.02, 0.7), 3)
     ranks = chance.choice((1, 1, 2))
     step_ms = round(chance.uniform(5, 12), 2)
-    if cause == 'decode':  # the input is what it is: steps are as short as that asks for
+    if cause == 'decode':  # the input's speed is given: the step time follows from it
         step_ms = round(decoding_ms * ranks * (1 - strength), 3)
     return Case(f'trainer: {cause}', strength, 'sim', ranks, step_ms, chance.getrandbits(31))
 
@@ -74,7 +74,8 @@ def run(programs: Programs, case: Case, seconds: float) -> dict:
 
 
 def covered(case: dict, more: float = 0) -> bool:
-    """Whether the interval meets what the runs around it gained; more: wider by that much."""
+    """Tells whether the interval overlaps the gains of the runs around it. `more`: widens the
+    interval by this share of the live rate."""
     gain, more = case['said']['gain'], more * case['live_samples_per_s']
     return gain['low'] - more <= max(case['truths']) and gain['high'] + more >= min(case['truths'])
 
@@ -82,7 +83,7 @@ def covered(case: dict, more: float = 0) -> bool:
 def summary(cases: list[dict]) -> dict:
     errors = [abs(case['error']) for case in cases]
     return {'cases': len(cases), 'coverage': sum(map(covered, cases)) / len(cases),
-            # Its interval is of chance within a run; these are other runs.
+            # The interval covers random variation within a run; the truth is from other runs.
             'coverage_with_2_percent_of_live_rate':
                 sum(covered(case, OTHER_RUNS) for case in cases) / len(cases),
             'median_error_of_live_rate': statistics.median(errors),
@@ -94,7 +95,7 @@ def main() -> None:
     parser.add_argument('--build', type=pathlib.Path, default=pathlib.Path('build/release'))
     parser.add_argument('--cases', type=int, default=20)
     parser.add_argument('--seed', type=int, required=True)
-    parser.add_argument('--seconds', type=float, default=30, help='of a measurement, at most')
+    parser.add_argument('--seconds', type=float, default=30, help='limit of each measurement')
     parser.add_argument('--out', type=pathlib.Path)
     given = parser.parse_args()
     work = pathlib.Path(tempfile.mkdtemp(prefix='gain-'))
@@ -118,7 +119,7 @@ def main() -> None:
         shutil.rmtree(work, ignore_errors=True)
     print(json.dumps(results['summary'], indent=1))
     if given.out:
-        given.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
+        kept.write(results, given.out)
 
 
 if __name__ == '__main__':

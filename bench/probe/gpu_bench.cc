@@ -1,5 +1,5 @@
-// What NVML tells of the first GPU while something runs on it, as a line of JSON: means, what could
-// not be read with the reason, and what asking costs.
+// Samples the first GPU with NVML while something runs on it. Prints a line of JSON: means, reasons
+// for missing values, and the cost of sampling.
 //
 //   gpu_bench [--seconds 5] [--hertz 10]
 #include <algorithm>
@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "bench/record/timing.h"
-#include "recpack/probe/gpu_sampler.h"
+#include "src/probe/gpu/gpu_sampler.h"
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-using recpack::GpuSample;
-using recpack::GpuSampler;
-using recpack::GpuValues;
-using recpack::Reading;
+using recpack::probe::GpuSample;
+using recpack::probe::GpuSampler;
+using recpack::probe::GpuValues;
+using recpack::probe::Reading;
 
-// Of one figure over all samples.
+// Mean of one figure over all samples.
 class Mean {
  public:
   void Add(const Reading<double>& reading) {
@@ -30,7 +30,7 @@ class Mean {
       reason_ = reading.reason();
     }
   }
-  Json Told() const {
+  Json ToJson() const {
     if (count_ == 0) return {{"unavailable", reason_}};
     return sum_ / count_;
   }
@@ -76,13 +76,13 @@ Json Watch(GpuSampler& sampler, int seconds, int hertz) {
   }
   std::ranges::sort(costs);
   json["samples"] = costs.size();
-  json["utilisation"] = figures.utilisation.Told();
-  json["sm_active"] = figures.sm_active.Told();
-  json["sm_occupancy"] = figures.occupancy.Told();
-  json["tensor_active"] = figures.tensor.Told();
-  json["dram_active"] = figures.dram.Told();
-  json["power_w"] = figures.power.Told();
-  json["pcie_rx_bytes_per_s"] = figures.pcie.Told();
+  json["utilisation"] = figures.utilisation.ToJson();
+  json["sm_active"] = figures.sm_active.ToJson();
+  json["sm_occupancy"] = figures.occupancy.ToJson();
+  json["tensor_active"] = figures.tensor.ToJson();
+  json["dram_active"] = figures.dram.ToJson();
+  json["power_w"] = figures.power.ToJson();
+  json["pcie_rx_bytes_per_s"] = figures.pcie.ToJson();
   json["sample_ms_median"] = costs[costs.size() / 2];
   json["sample_ms_max"] = costs.back();
   return json;

@@ -1,4 +1,4 @@
-// A device whose kernels are launched one by one, and told of as CUPTI does.
+// Simulated device whose kernels are launched one by one, with the events that CUPTI would record.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace recpack::bench {
 
 inline constexpr int64_t kKernel = 20'000;  // ns
 
-// Kernels that take `work` together, and of which the host launches each when the one before has
-// been launched: that takes as long as leaves the device without work for `idle` of the time. Both
-// are told of as they would be on processors that nobody else has; meanwhile the thread sleeps.
-// Returns when the last kernel has ended.
+// Records kernels that take `work` in total. The host launches them one after the other, and each
+// launch takes so long that the device idles for the share `idle` of the time. Events have the
+// times of an otherwise idle machine; the thread sleeps meanwhile. Returns when the last kernel has
+// ended.
 inline void LaunchKernels(uint16_t device, Seconds work, double idle) {
   EventLog* const log = EventLog::OfProcess();
   const auto launch = static_cast<int64_t>(static_cast<double>(kKernel) / (1 - idle));

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Verdicts of recprobe on trainings that suffer from one thing, which is known.
+"""Benchmarks recprobe's verdicts on trainings with a known cause of slowness.
 
     python3 bench/probe/planted.py --cases 200 --seed N --out bench/results/probe-planted.json
     python3 bench/probe/planted.py --table bench/results/probe-planted.json
 
-Each case is drawn from the seed: what is planted, how strong, in which program, on which device,
-with how many ranks. It runs under `recprobe run`, and with and without what is planted in turns:
-the share of step time that this spares is the truth. recprobe is told nothing of the case. Nothing
-else should run. Python's programs run where bench/peers/setup.sh has made their environments.
+Each case is drawn from the seed: the cause, its strength, the program, the device, the number of
+ranks. It runs under `recprobe run`, and alternately with and without the cause: the share of step
+time that removing it saves is the truth. recprobe does not know the case. Nothing else should run
+on the machine. Python programs need the environments of bench/peers/setup.sh.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from harness import machine  # noqa: E402
+from harness import machine, results as kept  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from planting import cases, judge, table, truth  # noqa: E402
@@ -27,7 +27,7 @@ from planting.trace_ml import TraceMl, compared  # noqa: E402
 from planting.trainings import Unavailable  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Used while rules and estimates were written: a judged run has another one.
+# Used to develop rules and estimates: a judged run must have another seed.
 TUNING_SEEDS = range(0, 1000)
 
 
@@ -38,31 +38,32 @@ def arguments() -> argparse.Namespace:
                         default=pathlib.Path(os.environ.get('RECPACK_VENVS', ROOT / '.venvs')))
     parser.add_argument('--cases', type=int, default=200)
     parser.add_argument('--seed', type=int)
-    parser.add_argument('--only', help='of these kinds, with commas between: part of their names')
-    parser.add_argument('--tune', action='store_true', help='seeds below 1000: not a judged run')
+    parser.add_argument('--only', help='kinds to run: comma-separated parts of their names')
+    parser.add_argument('--tune', action='store_true',
+                        help='tuning run, with a seed below 1000: not judged')
     parser.add_argument('--out', type=pathlib.Path)
-    parser.add_argument('--table', type=pathlib.Path, help='print these results, run nothing')
-    parser.add_argument('--list', action='store_true', help='print what can be planted')
+    parser.add_argument('--table', type=pathlib.Path, help='print these results and run nothing')
+    parser.add_argument('--list', action='store_true', help='list the kinds of cases')
     given = parser.parse_args()
     if given.table or given.list:
         return given
     if given.seed is None:
-        parser.error('--seed is missing: one that was never used, of 1000 or more')
+        parser.error('--seed is missing: expected a seed of at least 1000 that was never used')
     if (given.seed in TUNING_SEEDS) != given.tune:
-        parser.error('seeds below 1000 are for tuning (--tune), and for nothing else')
+        parser.error('seeds below 1000 are for tuning only (--tune)')
     if given.tune and given.out:
-        parser.error('what was tuned on is no result: --out is for judged runs')
+        parser.error('--out is for judged runs, not for --tune')
     return given
 
 
 def chosen(only: str | None) -> list[cases.Kind]:
-    """The kinds take turns."""
+    """Returns the kinds that match --only."""
     names = only.split(',') if only else ['']
     return [kind for kind in cases.KINDS if any(name in kind.name for name in names)]
 
 
 def judged(done: list[dict]) -> None:
-    """Each by what is known of all: how well runs of its kind repeat."""
+    """Judges all cases. How well runs of a kind repeat is estimated from all its cases."""
     truths = truth.Truths(done)
     for case in done:
         case['judged'] = judge.judge(case, truths)
@@ -101,7 +102,7 @@ def main() -> None:
         print('\n'.join(kind.name for kind in cases.KINDS))
         return
     if given.table:
-        print(table.table(json.loads(given.table.read_text(encoding='utf-8'))))
+        print(table.table(kept.read(given.table)))
         return
     work = pathlib.Path(tempfile.mkdtemp(prefix='planted-'))
     programs = Programs(given.build.resolve(), work, given.venvs)
@@ -119,7 +120,7 @@ def main() -> None:
     print(table.table(results))
     print(json.dumps(results['summary'], indent=1))
     if given.out:
-        given.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
+        kept.write(results, given.out)
 
 
 if __name__ == '__main__':

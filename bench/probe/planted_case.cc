@@ -34,7 +34,8 @@ Cause ParseCause(const std::string& name) {
     if (name == text) return cause;
     names += (names.empty() ? "" : ", ") + std::string(text);
   }
-  throw Error(ErrorKind::kInvalidArgument, "'" + name + "' is no cause", {}, "one of " + names);
+  throw Error(ErrorKind::kInvalidArgument, "unknown cause '" + name + "'", {},
+              "expected one of " + names);
 }
 
 }  // namespace recpack::bench

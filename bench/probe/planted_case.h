@@ -1,4 +1,5 @@
-// What a trainer of the bench of verdicts is made to suffer from, and what it then is.
+// Test case of the verdict benchmark: the cause of slowness planted in a trainer, and its
+// parameters.
 #pragma once
 
 #include <chrono>
@@ -7,48 +8,48 @@
 
 namespace recpack::bench {
 
-// One at a time. `strength` is the share of step time that waits for what is planted: of kDecode,
-// kBurn and kColdCache it follows from the machine.
+// Case::strength is the share of step time that waits for the cause. For kDecode, kBurn and
+// kColdCache it follows from the machine.
 enum class Cause : uint8_t {
   kNone,
-  kStorage,        // reads come at a rate
-  kColdCache,      // the shards are dropped from the page cache all the time
-  kDecode,         // pictures are decoded
-  kFunction,       // a function of samples sleeps
-  kBurn,           // and one that computes: alone it is in time, with others on the processors not
-  kBatchFunction,  // a function of batches sleeps
-  kBackground,     // the loader is waited for in the background, and in time
-  kSlowRankInput,  // a function of samples, of one rank
+  kStorage,          // reads are throttled
+  kColdCache,        // the shards are dropped from the page cache continuously
+  kDecode,           // images are decoded
+  kFunction,         // a sample function sleeps
+  kBurn,             // a sample function computes: in time, unless other programs take processors
+  kBatchFunction,    // a batch function sleeps
+  kBackground,       // the loader is in time, in the background
+  kSlowRankInput,    // a sample function of one rank sleeps
   kSlowRankCompute,  // one rank's device takes longer
   kHiddenWait,       // one rank waits for its input, but all wait for the others' devices
-  kHost,             // the training thread computes between the device's work
-  kCopies,           // before the device's work, to it
+  kHost,             // the training thread computes while the device is idle
+  kCopies,           // copies to the device before its work
   kLaunch,           // the device waits for the launches of short kernels
-  kHang,             // after half of the steps no device ends its work any more
-  kStuckInput,       // and no batch comes any more
+  kHang,             // after half of the steps, no device finishes its work
+  kStuckInput,       // after half of the steps, no batch arrives
 };
 
 struct Case {
   Cause cause = Cause::kNone;
   double strength = 0;
-  std::chrono::duration<double> step{0.012};  // of a device alone
-  bool simulated = true;                      // devices sleep; else they compute
+  std::chrono::duration<double> step{0.012};  // of the device alone
+  bool simulated = true;                      // devices sleep; otherwise they compute
   uint32_t ranks = 1;
   int64_t steps = 300;
   uint64_t seed = 0;
-  bool perfect_input = false;  // the same without what is planted in its input
+  bool perfect_input = false;  // without the cause in its input
 
   bool Hangs() const { return cause == Cause::kHang || cause == Cause::kStuckInput; }
-  // Before it hangs.
+  // Returns the number of steps that are completed, before a hang.
   int64_t taken() const { return Hangs() ? steps / 2 : steps; }
-  bool OfInput(Cause planted) const { return cause == planted && !perfect_input; }
-  // The one that is unlike the others.
+  bool HasInputCause(Cause planted) const { return cause == planted && !perfect_input; }
+  // Returns the rank that differs from the others.
   uint32_t odd_rank() const { return static_cast<uint32_t>(seed % ranks); }
-  // From one step to the next with the wait that is planted.
+  // Returns the step time with the planted wait.
   std::chrono::duration<double> slowed() const { return step / (1 - strength); }
 };
 
-// Throws Error (kInvalidArgument) for a name that is none.
+// Throws Error (kInvalidArgument) for an unknown name.
 Cause ParseCause(const std::string& name);
 
 }  // namespace recpack::bench

@@ -8,38 +8,38 @@
 #include "bench/probe/throttled_files.h"
 #include "recpack/base/event_log.h"
 #include "recpack/device/feeder.h"
-#include "recpack/pipeline/loader.h"
+#include "recpack/loader/loader.h"
 
 namespace recpack::bench {
 namespace {
 
 constexpr uint32_t kBatch = 8;
 constexpr int kThreads = 2;
-// Of a pipeline that is in time, asleep or at work on all processors.
-constexpr double kInTime = 0.8;
-constexpr double kInTimeAtWork = 0.6;
+// Share of the step time that an input in time takes for a batch.
+constexpr double kInTime = 0.8;        // asleep
+constexpr double kInTimeAtWork = 0.6;  // computing on all processors
 
 FunctionField Taking(Seconds mean, void (*spend)(Seconds)) {
-  return {.arrays = {{.name = "planted", .type = ValueType::kU8, .sample_bytes = 1}},
+  return {.arrays = {{.name = "planted", .type = ElementType::kU8, .sample_bytes = 1}},
           .call = [mean, spend](SampleView& sample) {
             spend(mean * (0.8 + 0.4 * static_cast<double>(sample.random.NextUnit())));
             sample.out[0][0] = 0;
           }};
 }
 
-// What a worker may take for a sample, so that a step's batches come every `step`.
-Seconds OfSample(Seconds step, uint32_t ranks) { return step * kThreads / (kBatch * ranks); }
+// Returns a worker's time per sample with which the batches of all ranks take `step`.
+Seconds SampleTime(Seconds step, uint32_t ranks) { return step * kThreads / (kBatch * ranks); }
 
-LoaderOptions OptionsOf(const Case& planted, uint32_t ranks) {
+LoaderOptions MakeOptions(const Case& planted, uint32_t ranks) {
   LoaderOptions options{.fields = {NumbersField{.name = "image/class/label"}},
                         .batch_size = kBatch,
                         .order = {.kind = OrderKind::kGlobal},
                         .seed = planted.seed,
                         .threads = kThreads};
-  // Of mapped shards the loader's file system would read nothing.
-  options.source.backend = SourceOptions::Backend::kPread;
+  // Mapped shards would bypass the throttled file system.
+  options.source.backend = RandomAccessOptions::Backend::kPread;
   const auto add = [&](Seconds step, void (*spend)(Seconds)) {
-    options.fields.push_back(Taking(OfSample(step, ranks), spend));
+    options.fields.push_back(Taking(SampleTime(step, ranks), spend));
   };
   if (planted.perfect_input) return options;
   switch (planted.cause) {
@@ -54,7 +54,7 @@ LoaderOptions OptionsOf(const Case& planted, uint32_t ranks) {
       add(planted.step * kInTimeAtWork, Burn);
       break;
     case Cause::kDecode:
-      // On all processors it would also delay the threads that train: two causes.
+      // More threads would also delay the training threads: a second cause.
       options.threads = 1;
       options.fields.push_back(ImageField{
           .height = 64, .width = 64, .crop = CropKind::kResize, .type = ElementType::kU8});
@@ -74,7 +74,7 @@ class FedInput : public PlantedInput {
  public:
   FedInput(const std::string& data, const Case& planted) {
     DatasetOptions options;
-    if (planted.OfInput(Cause::kStorage)) {
+    if (planted.HasInputCause(Cause::kStorage)) {
       const Dataset unthrottled = Dataset::Open(data);
       const double record =
           static_cast<double>(unthrottled.bytes()) / static_cast<double>(unthrottled.records());
@@ -85,7 +85,7 @@ class FedInput : public PlantedInput {
     std::vector<int> devices(planted.ranks);
     std::iota(devices.begin(), devices.end(), 0);
     feeder_ = std::make_unique<DeviceFeeder>(
-        Dataset::Open(data, options), OptionsOf(planted, planted.ranks),
+        Dataset::Open(data, options), MakeOptions(planted, planted.ranks),
         DeviceFeederOptions{.runtime = nullptr, .devices = devices});
   }
 
@@ -106,7 +106,7 @@ class OwnInputs : public PlantedInput {
     for (uint32_t rank = 0; rank < planted.ranks; ++rank) {
       Case of_rank = planted;
       of_rank.perfect_input |= rank != planted.odd_rank();
-      LoaderOptions options = OptionsOf(of_rank, 1);
+      LoaderOptions options = MakeOptions(of_rank, 1);
       options.rank = rank;
       options.world_size = planted.ranks;
       loaders_.push_back(std::make_unique<Loader>(dataset, std::move(options)));
@@ -116,8 +116,8 @@ class OwnInputs : public PlantedInput {
   void Take(uint32_t rank) override {
     while (!loaders_[rank]->Next()) {
     }
-    if (!planted_.OfInput(Cause::kHiddenWait) || rank != planted_.odd_rank()) return;
-    // What is made ahead would not be waited for in a step that others make long.
+    if (!planted_.HasInputCause(Cause::kHiddenWait) || rank != planted_.odd_rank()) return;
+    // Waits explicitly: in a step that other ranks make long, the loader would have caught up.
     const InputWaitSpan span(static_cast<uint16_t>(rank));
     Sleep(planted_.slowed() - planted_.step);
   }

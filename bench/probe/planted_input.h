@@ -1,4 +1,4 @@
-// The input of a trainer, with what is planted in it.
+// Input of a planted trainer, with the cause planted in it.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace recpack::bench {
 
-// Of all ranks; each is asked by a thread of its own.
+// Input of all ranks. Each rank calls from its own thread.
 class PlantedInput {
  public:
   virtual ~PlantedInput() = default;
 
-  // Returns when the rank's next batch was there. Past the ends of epochs.
+  // Waits for the rank's next batch. Continues past the ends of epochs.
   virtual void Take(uint32_t rank) = 0;
 };
 
-// Of the shards in `data`. One feeder for all ranks, or, where one rank's input is unlike the
-// others', a loader for each. Throws Error.
+// Reads the shards in `data`. Uses one feeder for all ranks; if one rank's input differs, a loader
+// per rank. Throws Error.
 std::unique_ptr<PlantedInput> MakeInput(const std::string& data, const Case& planted);
 
 }  // namespace recpack::bench

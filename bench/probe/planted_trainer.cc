@@ -1,11 +1,11 @@
-// A trainer that suffers from one thing, which is known: what a verdict is judged by.
+// Trainer with a known cause of slowness, to judge verdicts.
 //
 //   planted_trainer DATA [--cause NAME --strength 0.3 --step-ms 12 --ranks 2 --steps 300 --seed N]
 //                        [--device sim|cpu] [--perfect-input 1] [--out FILE]
 //   planted_trainer DATA --photos N   writes N JPEGs into DATA/photo, to be packed
 //
-// Ranks are threads; after each step all wait for one another. FILE gets a line of JSON: the mean
-// step, without the first ones. planted_case.h has the causes.
+// Ranks are threads, which synchronize after each step. Writes a line of JSON with the mean step
+// time, without the first steps, to FILE. See planted_case.h for the causes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
 #include "recpack/image/encode.h"
-#include "src/train/step_events.h"
+#include "src/train/ops/step_events.h"
 
 namespace recpack::bench {
 namespace {
@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Seconds kHang(6);
 
-// Of the steps at the beginning, as many as a verdict leaves out.
+// Returns the number of steps at the beginning that verdicts leave out.
 int64_t WarmUp(int64_t steps) { return std::clamp<int64_t>(steps / 20, 1, 10); }
 
 class Training {
@@ -43,7 +43,7 @@ class Training {
   Training(const Case& planted, PlantedInput& input)
       : planted_(planted), input_(input), all_(static_cast<std::ptrdiff_t>(planted.ranks)) {}
 
-  // The mean step.
+  // Returns the mean step time.
   Seconds Run() {
     std::vector<std::thread> threads;
     for (uint32_t rank = 0; rank < planted_.ranks; ++rank) {
@@ -63,18 +63,18 @@ class Training {
 
  private:
   void RunRank(uint32_t rank) {
-    const StepEvents events(rank);
+    const train::StepEvents events(rank);
     for (int64_t step = 0; step < planted_.taken(); ++step) {
       if (rank == 0 && step == WarmUp(planted_.taken())) begin_ = Clock::now();
       const int64_t begin = EventLog::Now();
       input_.Take(rank);
       if (planted_.cause == Cause::kCopies) Copy(rank);
       if (planted_.cause == Cause::kLaunch) {
-        LaunchKernels(static_cast<uint16_t>(rank), TimeOf(rank, step), planted_.strength);
+        LaunchKernels(static_cast<uint16_t>(rank), StepTime(rank, step), planted_.strength);
         Exchange();
       } else {
         const EventSpan computes = events.Computes();
-        Compute(TimeOf(rank, step));
+        Compute(StepTime(rank, step));
         Exchange();
       }
       if (planted_.cause == Cause::kHost) Burn(planted_.slowed() - planted_.step);
@@ -86,29 +86,29 @@ class Training {
 
   void Exchange() {
     if (planted_.ranks < 2) return;
-    const ExchangeWaitSpan waits;
+    const train::ExchangeWaitSpan waits;
     all_.arrive_and_wait();
   }
 
-  // Nothing ends any more, for as long as anybody looks.
+  // Hangs for longer than recprobe watches.
   void Hang(uint32_t rank) {
     if (planted_.cause == Cause::kStuckInput) {
-      new InputWaitSpan(static_cast<uint16_t>(rank));  // nobody ever tells of its end
+      new InputWaitSpan(static_cast<uint16_t>(rank));  // leaked, so that it never ends
       return Sleep(kHang);
     }
     input_.Take(rank);
-    // Kernels that wait for others run all the time: of the stand-in of NVML, if it is there.
+    // Makes a fake NVML report that kernels run all the time, as those that wait for others do.
     const char* const driver = std::getenv("FAKE_NVML");
     if (driver != nullptr && rank == 0) {
       const std::string spins = std::string(driver) + ".spins";
       std::ofstream(spins) << "devices 1\n0.utilization 100 0\n0.processes " << ::getpid()
                            << ":1\n";
-      fs::rename(spins, driver);  // it is read all the time
+      fs::rename(spins, driver);  // atomic, as it is read concurrently
     }
     Sleep(kHang);
   }
 
-  Seconds TimeOf(uint32_t rank, int64_t step) const {
+  Seconds StepTime(uint32_t rank, int64_t step) const {
     KeyedRandom random(planted_.seed, rank, static_cast<uint64_t>(step));
     const double jitter = 0.95 + 0.1 * static_cast<double>(random.NextUnit());
     const bool odd = rank == planted_.odd_rank();
@@ -148,7 +148,7 @@ void WritePhotos(const std::string& folder, int count) {
   }
 }
 
-Case CaseOf(const Flags& flags) {
+Case ParseCase(const Flags& flags) {
   Case planted{.cause = ParseCause(flags.Text("--cause", "none")),
                .strength = std::stod(flags.Text("--strength", "0")),
                .step = Seconds(std::stod(flags.Text("--step-ms", "12")) * 1e-3),
@@ -159,8 +159,9 @@ Case CaseOf(const Flags& flags) {
                .perfect_input = flags.Number("--perfect-input", "0") != 0};
   if (!(planted.strength >= 0 && planted.strength < 0.95) || planted.ranks == 0 ||
       planted.step <= Seconds(0) || planted.steps < 4) {
-    throw Error(ErrorKind::kInvalidArgument, "a case that cannot be", {},
-                "strengths are below 0.95, ranks at least 1, steps at least 4");
+    throw Error(ErrorKind::kInvalidArgument, "invalid case", {},
+                "--strength must be at least 0 and below 0.95, --step-ms above 0, --ranks at least "
+                "1, --steps at least 4");
   }
   return planted;
 }
@@ -175,9 +176,9 @@ int Main(int argc, char** argv) {
     WritePhotos(argv[1], photos);
     return 0;
   }
-  const Case planted = CaseOf(flags);
+  const Case planted = ParseCase(flags);
   DroppedCache dropped;
-  if (planted.OfInput(Cause::kColdCache)) dropped.Start(argv[1]);
+  if (planted.HasInputCause(Cause::kColdCache)) dropped.Start(argv[1]);
   const auto input = MakeInput(argv[1], planted);
   const Seconds step = Training(planted, *input).Run();
   const std::string out = flags.Text("--out", "/dev/stderr");

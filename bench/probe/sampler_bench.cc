@@ -1,9 +1,9 @@
-// What sampling costs: CPU time of this process a sample, of a child with many threads; of the
-// operating system alone, and of all that `recprobe run` looks at.
+// Measures the CPU time per sample of a child with many threads: of the operating system's counters
+// alone, and of everything that `recprobe run` samples.
 //
 //   sampler_bench [--threads 200] [--waking 20] [--hertz 10] [--seconds 20] [--max-open 0]
 //
-// `waking` of the child's threads run a moment a thousand times a second, the others sleep.
+// --waking threads of the child wake up a thousand times a second, the others sleep.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -16,9 +16,9 @@
 #include <thread>
 
 #include "bench/record/timing.h"
-#include "recpack/probe/system_rates.h"
-#include "recpack/probe/system_sampler.h"
-#include "recpack/probe/watch.h"
+#include "src/probe/live/watch.h"
+#include "src/probe/procfs/system_rates.h"
+#include "src/probe/procfs/system_sampler.h"
 
 namespace {
 
@@ -53,9 +53,9 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// CPU time of this process in which `sample` is called so often.
+// Returns the CPU time of this process while it calls `sample` at the given rate.
 template <typename Sample>
-double CpuSecondsOf(int hertz, int seconds, const Sample& sample) {
+double MeasureCpuSeconds(int hertz, int seconds, const Sample& sample) {
   const double first = CpuSeconds();
   auto next = std::chrono::steady_clock::now();
   for (int i = 0; i < hertz * seconds; ++i) {
@@ -79,20 +79,21 @@ void Print(const char* job, size_t threads, int hertz, int seconds, double cpu) 
 
 int main(int argc, char** argv) {
   using namespace recpack;
+  using namespace recpack::probe;
   const bench::Flags flags(argc, argv);
   const int threads = flags.Number("--threads", "200");
   const int hertz = flags.Number("--hertz", "10");
   const int seconds = flags.Number("--seconds", "20");
   const int child = ::fork();
   if (child == 0) BeChild(threads, flags.Number("--waking", "20"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until its threads are there
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until its threads have started
 
   {
     SystemSampler sampler({child}, {.max_open_files = flags.Number("--max-open", "0")});
     SystemSample samples[2];
     size_t threads_seen = 0;
     sampler.Sample(samples[1]);  // opens the files
-    const double cpu = CpuSecondsOf(hertz, seconds, [&](int i) {
+    const double cpu = MeasureCpuSeconds(hertz, seconds, [&](int i) {
       sampler.Sample(samples[i % 2]);
       threads_seen = RatesBetween(samples[(i + 1) % 2], samples[i % 2]).threads.size();
     });
@@ -101,7 +102,7 @@ int main(int argc, char** argv) {
   Watch watch({.roots = {child}});
   watch.Sample();
   Print("watch", static_cast<size_t>(threads), hertz, seconds,
-        CpuSecondsOf(hertz, seconds, [&](int) { watch.Sample(); }));
+        MeasureCpuSeconds(hertz, seconds, [&](int) { watch.Sample(); }));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   return 0;

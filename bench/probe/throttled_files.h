@@ -1,4 +1,4 @@
-// A disk of a given speed.
+// File system with a limited read bandwidth.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace recpack::bench {
 
-// The files of the operating system; readers together get so many bytes a second. Any thread.
+// The operating system's files, with a limit on the bandwidth of all readers together. Thread-safe.
 class ThrottledFiles : public FileSystem {
  public:
   explicit ThrottledFiles(double bytes_per_second) : rate_(bytes_per_second) {}
@@ -49,7 +49,7 @@ class ThrottledFiles : public FileSystem {
     ThrottledFiles& disk_;
   };
 
-  // One request after the other.
+  // Serves requests one after the other.
   void Wait(size_t bytes) {
     Clock::time_point done;
     {

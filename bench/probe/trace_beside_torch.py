@@ -1,10 +1,10 @@
-"""What `recprobe run --trace` sees of a program's kernels beside what PyTorch's profiler sees.
+"""Compares the kernels recorded by `recprobe run --trace` with those of PyTorch's profiler.
 
     python3 bench/probe/trace_beside_torch.py RECPROBE [--steps 50] [--batch 256]
 
-CUDA allows one profiler in a process: the same steps run twice, each under one of them. Prints a
-line of JSON with the kernels' number and time by both, or {"unavailable": why}; ends with 1 where
-the number of kernels differs, or their time by more than 2 %.
+CUDA allows one profiler per process, so the same steps run twice. Prints a line of JSON with the
+number and time of kernels by both, or {"unavailable": why}. Exits with 1 if the numbers differ, or
+the times by more than 2 %.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ WITHIN = 0.02
 
 
 def train(steps: int, batch: int) -> None:
-    """The steps that both see."""
+    """Runs the steps."""
     import torch
     step = make_step('plain', 'cuda', batch, 16)
     for _ in range(steps):
@@ -31,7 +31,7 @@ def train(steps: int, batch: int) -> None:
 
 
 def train_profiled(steps: int, batch: int, trace: str) -> None:
-    """The same under PyTorch's profiler."""
+    """Runs the steps under PyTorch's profiler."""
     from torch.profiler import ProfilerActivity, profile
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
         train(steps, batch)
@@ -39,7 +39,7 @@ def train_profiled(steps: int, batch: int, trace: str) -> None:
 
 
 def kernels(recprobe: str, trace: pathlib.Path) -> tuple:
-    """Number and seconds of a trace's kernels."""
+    """Returns the number and seconds of a trace's kernels."""
     done = subprocess.run([recprobe, 'read', str(trace), '--json'], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
@@ -50,7 +50,7 @@ def kernels(recprobe: str, trace: pathlib.Path) -> tuple:
 
 
 def compare(options) -> int:
-    """Runs both, prints the row."""
+    """Runs both and prints the comparison."""
     this = [sys.executable, __file__, options.recprobe, '--steps', str(options.steps), '--batch',
             str(options.batch)]
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +71,7 @@ def compare(options) -> int:
 
 
 def main() -> int:
-    """Runs what the command line says."""
+    """Parses the command line and runs the comparison, or one of its child processes."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('recprobe')

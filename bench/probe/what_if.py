@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How right the what-if table of `recprobe run` is: each change is predicted from a run without it,
-then made, and measured.
+"""Benchmarks the accuracy of the what-if table of `recprobe run`.
+
+Predicts each change from a run without it, then makes the change and measures it.
 
     python3 bench/probe/what_if.py --photos FOLDER --cifar SHARDS --out bench/results/what-if.json
 
-FOLDER holds classes of photographs. The consumer is `recpack bench`, which only takes batches. Runs
-take turns, round by round; figures are medians.
+FOLDER holds images in a folder per class. The consumer is `recpack bench`, which only takes
+batches. Runs alternate, round by round; results are medians.
 """
 import argparse
 import json
@@ -43,7 +44,7 @@ class Bench:
         return json.loads(call(*self.command(*run)))['samples_per_s']
 
     def predicted(self, *run):
-        """By the beginnings of the changes' names: the loader alone."""
+        """Returns the predicted rates of the loader alone by change."""
         said = json.loads(call(self.recprobe, 'run', '--json', '--', *self.command(*run),
                                env=self.env))
         return {row['change']: row['loader_per_s'] for row in said['loader']['what_if']}
@@ -65,7 +66,7 @@ def one(rows, prefix):
 
 
 def cases(bench, options, work):
-    """(name, the run that is seen, the change's name, the run that makes it)"""
+    """Yields (name, the run to predict from, prefix of the change's name, the changed run)."""
     plain = bench.pack(options.photos, work / 'plain')
     small = bench.pack(options.photos, work / 'small', '--resize', '256')
     tiled = bench.pack(options.photos, work / 'tiled', '--jpeg', 'tile')
@@ -99,7 +100,7 @@ def main(arguments):
         for round_ in range(options.rounds):
             bench.doctor(work / 'plain')
             for name, run, change, changed in all_cases:
-                # What two cases are predicted from is looked at for each: it lies next to its pair.
+                # Predicts for each case, even from the same run, to stay close in time to its pair.
                 rows = bench.predicted(*run)
                 figures = seen.setdefault(name, {'before': [], 'predicted': [], 'measured': []})
                 figures['before'].append(one(rows, 'as it is'))

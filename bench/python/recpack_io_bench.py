@@ -15,7 +15,7 @@ from recipes import CIFAR_BATCH, CROP_BATCH, CROP_SAMPLES  # noqa: E402
 
 import recpack_io  # noqa: E402
 
-# Of a repetition. More than the peers', which are so much slower.
+# Batches in a repetition. More than the peers', which are so much slower.
 CIFAR_SAMPLES = 614_400
 TAKE = 20_000
 BATCHES = 20 * RANDOM_BATCHES
@@ -24,7 +24,7 @@ PREFETCH = 4
 
 def batches_of(loader, samples: int, arrays, config: str) -> Job:
     """So many, epoch after epoch. `arrays(batch)` gives what a user would take. What was made while
-    others had their turn is used up outside the time, as bench/pipeline/loader_bench.cc does."""
+    others had their turn is used up outside the time, as bench/loader/loader_bench.cc does."""
     def forever():
         while True:
             yield from loader

@@ -1,4 +1,4 @@
-// Records in global order by every backend of RecordSource, beside this machine's own limits.
+// Records in global order by every backend of RandomAccessReader, beside this machine's own limits.
 //
 //   random_bench FOLDER [ROUNDS]
 //
@@ -24,16 +24,17 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/median.h"
 #include "recpack/base/permutation.h"
 #include "recpack/base/random.h"
 #include "recpack/record/framing.h"
-#include "recpack/record/source.h"
+#include "recpack/record/random_access_reader.h"
 #include "recpack/record/writer.h"
 
 namespace recpack {
 namespace {
 
-using Backend = SourceOptions::Backend;
+using Backend = RandomAccessOptions::Backend;
 using Ids = std::vector<uint64_t>;
 
 constexpr uint64_t kShards = 10;
@@ -99,8 +100,9 @@ Ids TakeIds(const Split& split, size_t count, uint64_t turn) {
   return ids;
 }
 
-void ReadBySource(const Split& split, const SourceOptions& options, size_t ahead, const Ids& ids) {
-  RecordSource source(split.index, split.folder, options);
+void ReadBySource(const Split& split, const RandomAccessOptions& options, size_t ahead,
+                  const Ids& ids) {
+  RandomAccessReader source(split.index, split.folder, options);
   const auto prefetch = [&](size_t at) {
     if (at >= ids.size()) return;
     source.Prefetch(std::span(ids).subspan(at, std::min(ahead, ids.size() - at)));
@@ -159,9 +161,9 @@ std::vector<Entrant> Entrants(const Split& split, bool cold) {
                         }});
   };
   const auto ours = [&](const char* name, Backend backend, int threads, size_t ahead) {
-    const SourceOptions options{.backend = backend,
-                                .threads = threads,
-                                .prefetch_cached = std::string_view(name) != "automatic"};
+    const RandomAccessOptions options{.backend = backend,
+                                      .threads = threads,
+                                      .prefetch_cached = std::string_view(name) != "automatic"};
     entrants.push_back({name, false, [&split, options, ahead](const Ids& ids) {
                           ReadBySource(split, options, ahead, ids);
                         }});
@@ -177,11 +179,6 @@ std::vector<Entrant> Entrants(const Split& split, bool cold) {
   ours("mapped_alone", Backend::kMapped, 0, 0);
   ours("mapped_advised", Backend::kMapped, 0, kAhead);
   return entrants;
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 void Print(const Entrant& entrant, uint64_t record_bytes, bool cold, double ceiling) {

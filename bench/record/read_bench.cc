@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
   const int threads = std::stoi(recpack::bench::Flag(argc, argv, "--threads", "1"));
   const int rounds = std::stoi(recpack::bench::Flag(argc, argv, "--rounds", "5"));
   const recpack::Index index = recpack::IndexOf(paths);
-  // Of the sizes tried, 64 KB to 1 MB, none was faster.
+  // No other size was faster, from 64 KB to 1 MB.
   const size_t size = std::stoul(recpack::bench::Flag(argc, argv, "--buffer", "900000"));
   std::vector<recpack::ByteBuffer> buffers(static_cast<size_t>(threads), recpack::ByteBuffer(size));
   std::vector<recpack::MappedFile> shards;

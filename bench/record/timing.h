@@ -1,4 +1,4 @@
-// What the benches of whole passes share: rounds, the median, and the lines of JSON.
+// Shared parts of the benches of whole passes: rounds, the median, and the lines of JSON.
 #pragma once
 
 #include <algorithm>

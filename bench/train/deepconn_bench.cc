@@ -1,17 +1,18 @@
 // A training step of deepconn on one CPU device, without input: one batch that stays.
 //
-//   deepconn_bench [--type f32|bf16] [--steps N] [--batch N] [--threads N] [--rounds N] [--serve 1]
+//   deepconn_bench [--dtype f32|bf16] [--steps N] [--batch N] [--threads N] [--rounds N] [--serve
+//   1]
 #include <string>
 #include <vector>
 
 #include "bench/record/timing.h"
 #include "bench/train/check_loss.h"
 #include "recpack/base/random.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/model.h"
-#include "src/train/single_device.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/models/model.h"
+#include "src/train/strategies/single_device.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr DeepconnOptions kModel{.vocabulary = 20'000};
@@ -44,7 +45,8 @@ void Run(const bench::Flags& flags) {
   const int steps = flags.Number("--steps", "15"), threads = flags.Number("--threads", "2");
   const auto ops = MakeCpuOps({.threads = threads});
   ops->Attach();
-  const ValueType type = flags.Text("--type", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  const ElementType type =
+      flags.Text("--dtype", "f32") == "bf16" ? ElementType::kBf16 : ElementType::kF32;
   const auto model = MakeDeepconn({.ops = ops.get(), .batch = batch, .type = type}, kModel);
   SingleDevice strategy({.decay = 0});
   model->Build(strategy.slots(), 0);
@@ -72,9 +74,9 @@ void Run(const bench::Flags& flags) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
-  recpack::Run(recpack::bench::Flags(argc, argv));
+  recpack::train::Run(recpack::bench::Flags(argc, argv));
   return 0;
 }

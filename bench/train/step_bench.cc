@@ -1,8 +1,8 @@
 // A training step on one CPU device, without input: one batch that stays.
 //
-//   step_bench step    [--steps N] [--width N] [--type f32|bf16] [--layout nhwc|nchw]
+//   step_bench step    [--steps N] [--width N] [--dtype f32|bf16] [--data-format nhwc|nchw]
 //                      [--norm fused|unfused]       of the ResNet
-//   step_bench product [--steps N] [--width N] [--type f32|bf16]
+//   step_bench product [--steps N] [--width N] [--dtype f32|bf16]
 //                      a product of square matrices with as many operations as its convolutions
 //   both: [--batch N] [--threads N] [--bind 1] [--rounds N] [--serve 1]
 //         bind: a processor for each thread
@@ -15,16 +15,16 @@
 #include "bench/train/check_loss.h"
 #include "recpack/base/cpu.h"
 #include "recpack/base/random.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/model.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/models/model.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using bench::Flags;
 
-ValueType TypeOf(const Flags& flags) {
-  return flags.Text("--type", "f32") == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+ElementType TypeOf(const Flags& flags) {
+  return flags.Text("--dtype", "f32") == "bf16" ? ElementType::kBf16 : ElementType::kF32;
 }
 // Prints as the peers' scripts do.
 void Report(const std::string& job, const Flags& flags, const std::function<bench::Pass()>& pass) {
@@ -39,7 +39,7 @@ void Report(const std::string& job, const Flags& flags, const std::function<benc
 
 class ResidentBatch final : public BatchArrays {
  public:
-  ResidentBatch(Ops& ops, int64_t batch, ValueType type, ImageLayout layout) {
+  ResidentBatch(Ops& ops, int64_t batch, ElementType type, ImageLayout layout) {
     const Shape shape = {batch, 3, 32, 32};
     std::vector<float> pixels(static_cast<size_t>(Elements(shape)));
     std::vector<int64_t> labels(static_cast<size_t>(batch));
@@ -51,7 +51,7 @@ class ResidentBatch final : public BatchArrays {
     Tensor image{nullptr, type, shape, layout};
     image_ = ops.Allocate(image.bytes());
     image.data = image_.data();
-    ops.Convert({plain.data(), ValueType::kF32, shape, layout}, image);
+    ops.Convert({plain.data(), ElementType::kF32, shape, layout}, image);
     labels_ = ops.Allocate(labels.size() * sizeof(int64_t));
     ops.Upload(labels_.data(), labels.data(), labels.size() * sizeof(int64_t));
   }
@@ -67,7 +67,7 @@ void Step(Ops& ops, const Flags& flags) {
   const int64_t batch = flags.Number("--batch", "128");
   const int steps = flags.Number("--steps", "15");
   const auto layout =
-      flags.Text("--layout", "nhwc") == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
+      flags.Text("--data-format", "nhwc") == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc;
   const auto model = MakeResnet({.ops = &ops,
                                  .batch = batch,
                                  .type = TypeOf(flags),
@@ -91,8 +91,8 @@ void Step(Ops& ops, const Flags& flags) {
   });
 }
 
-// Of the convolutions, for a picture of 32 x 32 and first stage of `width` channels: forward, and
-// twice back.
+// Operations of the convolutions, for a picture of 32 x 32 and first stage of `width` channels:
+// forward, and twice back.
 double StepOperations(double width) {
   double products = 3 * width * 9 * 1024 + 4 * width * width * 9 * 1024;
   double channels = width, pixels = 1024;
@@ -127,10 +127,11 @@ void Product(Ops& ops, const Flags& flags) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
-  using namespace recpack;
+  using namespace recpack::train;
+  using recpack::bench::Flags;
   const std::string job = argc > 1 ? argv[1] : "";
   if (job != "step" && job != "product") {
     std::fprintf(stderr, "usage: step_bench step|product [FLAGS]\n");
@@ -139,7 +140,7 @@ int main(int argc, char** argv) {
   const Flags flags(argc, argv);
   CpuOptions options{.threads = flags.Number("--threads", "2")};
   for (int i = 0; flags.Number("--bind", "0") != 0 && i < options.threads; ++i) {
-    options.processors.push_back(i % AvailableThreads());
+    options.processors.push_back(i % recpack::AvailableThreads());
   }
   const auto ops = MakeCpuOps(options);
   ops->Attach();

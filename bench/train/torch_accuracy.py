@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains rectrain's ResNet in PyTorch on CIFAR-10 with the recipe and the schedule of `rectrain train`.
 
-    torch_accuracy.py DIR [--epochs 3] [--type f32|bf16] [--seed 0]
+    torch_accuracy.py DIR [--epochs 3] [--dtype f32|bf16] [--seed 0]
 
 DIR has cifar-10-batches-py. Prints a line of JSON an epoch. Needs the packages torch and numpy.
 """
@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('data', type=pathlib.Path)
     parser.add_argument('--epochs', type=int, default=3)
-    parser.add_argument('--type', choices=('f32', 'bf16'), default='f32')
+    parser.add_argument('--dtype', choices=('f32', 'bf16'), default='f32')
     parser.add_argument('--seed', type=int, default=0)
     options = parser.parse_args()
     torch.manual_seed(options.seed)

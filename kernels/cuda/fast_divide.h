@@ -1,4 +1,4 @@
-// Division by a number that is known before a kernel starts.
+// Fast division by a divisor known before the kernel launch.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace recpack {
 
 // Exact for dividends and divisors below 2^31: Granlund and Montgomery, "Division by Invariant
-// Integers using Multiplication", with a multiplier of 33 bits whose highest one is the addition.
+// Integers using Multiplication", with a 33-bit multiplier whose top bit is the addition.
 class FastDivide {
  public:
   FastDivide() = default;

@@ -10,13 +10,13 @@
 namespace recpack {
 namespace {
 
-constexpr uint32_t kMaxImages = 65535;  // of a grid's second axis
+constexpr uint32_t kMaxImages = 65535;  // limit of gridDim.y
 
 template <ElementType kType, uint32_t kGroup>
 __global__ void FinishBatch(const __grid_constant__ FinishGrid grid,
                             const uint8_t* __restrict__ images,
                             const FinishGeometry* __restrict__ geometry, uint32_t count,
-                            typename FinishElementOf<kType>::Type* __restrict__ out) {
+                            typename ElementStorage<kType>::Type* __restrict__ out) {
   const uint32_t group = blockIdx.x * blockDim.x + threadIdx.x;
   if (group >= grid.groups) return;
   for (size_t image = blockIdx.y; image < count; image += gridDim.y) {
@@ -25,7 +25,7 @@ __global__ void FinishBatch(const __grid_constant__ FinishGrid grid,
   }
 }
 
-// One launch: the work, and where it is enqueued.
+// Arguments of one kernel launch.
 struct Launch {
   const FinishGrid& grid;
   const uint8_t* images;
@@ -36,7 +36,7 @@ struct Launch {
   uint32_t threads;
 };
 
-// The launch's own error is returned: the thread's last one may be another's, from before.
+// Returns the error of this launch; the thread's last error may be that of an earlier call.
 template <ElementType kType, uint32_t kGroup>
 cudaError_t Start(const Launch& launch) {
   cudaLaunchConfig_t config = {};
@@ -46,24 +46,24 @@ cudaError_t Start(const Launch& launch) {
   config.stream = launch.stream;
   return cudaLaunchKernelEx(&config, FinishBatch<kType, kGroup>, launch.grid, launch.images,
                             launch.geometry, launch.count,
-                            static_cast<typename FinishElementOf<kType>::Type*>(launch.out));
+                            static_cast<typename ElementStorage<kType>::Type*>(launch.out));
 }
 
 template <ElementType kType>
-cudaError_t StartOfType(const Launch& launch) {
+cudaError_t StartTyped(const Launch& launch) {
   return launch.grid.group == 1 ? Start<kType, 1>(launch) : Start<kType, kFinishGroup>(launch);
 }
 
 auto StartFor(ElementType type) {
   switch (type) {
     case ElementType::kU8:
-      return StartOfType<ElementType::kU8>;
+      return StartTyped<ElementType::kU8>;
     case ElementType::kF16:
-      return StartOfType<ElementType::kF16>;
+      return StartTyped<ElementType::kF16>;
     case ElementType::kBf16:
-      return StartOfType<ElementType::kBf16>;
+      return StartTyped<ElementType::kBf16>;
     default:
-      return StartOfType<ElementType::kF32>;
+      return StartTyped<ElementType::kF32>;
   }
 }
 
@@ -77,24 +77,24 @@ void Check(const FinishOptions& options, int count) {
   if (elements >= int64_t{1} << 31) {
     throw Error(ErrorKind::kUnsupported,
                 "finishing a batch: a result has " + std::to_string(elements) + " elements", {},
-                "a device takes fewer than 2^31; finish such images on the host");
+                "the limit on a device is 2^31 - 1; finish such images on the host");
   }
 }
 
 }  // namespace
 
-void LaunchFinishOf(const FinishOptions& options, const uint8_t* images,
-                    const FinishGeometry* geometry, int count, void* out, CUstream_st* stream,
-                    uint32_t threads) {
+void LaunchFinishBlocks(const FinishOptions& options, const uint8_t* images,
+                        const FinishGeometry* geometry, int count, void* out, CUstream_st* stream,
+                        uint32_t threads) {
   Check(options, count);
   if (count == 0) return;
   const auto place = reinterpret_cast<uintptr_t>(out);
   const size_t alignment = place & -place;
-  const FinishGrid grid = GridOf(options, alignment);
+  const FinishGrid grid = MakeGrid(options, alignment);
   const cudaError_t error = StartFor(options.type)(
       {grid, images, geometry, static_cast<uint32_t>(count), out, stream, threads});
   if (error != cudaSuccess) {
-    cudaGetLastError();  // it is told here, and by no later call
+    cudaGetLastError();  // clears it, so that no later call reports it
     throw Error(ErrorKind::kDevice, std::string("finishing a batch: the kernel did not start: ") +
                                         cudaGetErrorString(error));
   }
@@ -102,7 +102,7 @@ void LaunchFinishOf(const FinishOptions& options, const uint8_t* images,
 
 void LaunchFinish(const FinishOptions& options, const uint8_t* images,
                   const FinishGeometry* geometry, int count, void* out, CUstream_st* stream) {
-  LaunchFinishOf(options, images, geometry, count, out, stream, kFinishThreads);
+  LaunchFinishBlocks(options, images, geometry, count, out, stream, kFinishThreads);
 }
 
 }  // namespace recpack

@@ -1,5 +1,5 @@
-// What one thread of the device does, for the host as well, so that tests can go through all
-// threads where there is no device.
+// Work of one device thread. Also compiled for the host, so that tests can run all threads without
+// a device.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace recpack {
 
-// Elements of a result that a thread writes at once, where rows can be divided so.
+// Elements that a thread writes at once, if rows are a multiple of it.
 constexpr uint32_t kFinishGroup = 4;
 
-// One batch's work, the same for all threads. A row is one plane's, or of all channels where the
-// result is interleaved.
+// Parameters of one batch, the same for all threads. A row belongs to one plane, or has all
+// channels if the result is interleaved.
 struct FinishGrid {
   FinishOptions options;
-  uint32_t group;   // elements: kFinishGroup, or 1
-  uint32_t groups;  // of one image
+  uint32_t group;   // elements per group: kFinishGroup or 1
+  uint32_t groups;  // per image
   uint32_t groups_per_row;
   size_t in_image;       // elements of a source image
-  size_t out_image;      // of a result
-  FastDivide by_row;     // by groups_per_row
-  FastDivide by_height;  // by out_height
+  size_t out_image;      // elements of a result
+  FastDivide by_row;     // divides by groups_per_row
+  FastDivide by_height;  // divides by out_height
   FastDivide by_channels;
 };
 
-// For options that are checked and results of fewer than 2^31 elements. `out_alignment`: of the
-// results' memory, in bytes.
-inline FinishGrid GridOf(const FinishOptions& o, size_t out_alignment) {
+// Options must be valid and results have fewer than 2^31 elements. `out_alignment`: alignment of
+// the results' memory, in bytes.
+inline FinishGrid MakeGrid(const FinishOptions& o, size_t out_alignment) {
   const auto channels = static_cast<uint32_t>(o.channels);
   const auto width = static_cast<uint32_t>(o.out_width);
   const uint32_t row = width * (o.out_layout == ImageLayout::kNhwc ? channels : 1);
@@ -52,22 +52,22 @@ inline FinishGrid GridOf(const FinishOptions& o, size_t out_alignment) {
 }
 
 template <ElementType kType>
-struct FinishElementOf {
+struct ElementStorage {
   using Type = uint16_t;
 };
 template <>
-struct FinishElementOf<ElementType::kU8> {
+struct ElementStorage<ElementType::kU8> {
   using Type = uint8_t;
 };
 template <>
-struct FinishElementOf<ElementType::kF32> {
+struct ElementStorage<ElementType::kF32> {
   using Type = float;
 };
 
 template <ElementType kType>
-RECPACK_HOST_DEVICE inline typename FinishElementOf<kType>::Type MakeElement(uint8_t value,
-                                                                             float scale,
-                                                                             float bias) {
+RECPACK_HOST_DEVICE inline typename ElementStorage<kType>::Type MakeElement(uint8_t value,
+                                                                            float scale,
+                                                                            float bias) {
   if constexpr (kType == ElementType::kU8) {
     return value;
   } else if constexpr (kType == ElementType::kF32) {
@@ -88,11 +88,11 @@ struct alignas(sizeof(Element) * kCount) FinishedGroup {
   Element of[kCount];
 };
 
-// Writes group `group` of the result at `out`, of `kGroup` elements, which is grid.group.
+// Writes group number `group` of the result at `out`. `kGroup` must equal grid.group.
 template <ElementType kType, uint32_t kGroup>
 RECPACK_HOST_DEVICE inline void FinishGroup(const FinishGrid& grid, const uint8_t* image,
                                             const FinishGeometry& g, uint32_t group, void* out) {
-  using Element = typename FinishElementOf<kType>::Type;
+  using Element = typename ElementStorage<kType>::Type;
   const FinishOptions& o = grid.options;
   const bool in_planar = o.in_layout == ImageLayout::kNchw;
   const bool out_planar = o.out_layout == ImageLayout::kNchw;
@@ -109,7 +109,7 @@ RECPACK_HOST_DEVICE inline void FinishGroup(const FinishGrid& grid, const uint8_
     channel = first - x * channels;
   }
 
-  // Modulo 2^32, as all sums are: what lies outside of the source is no smaller than its size.
+  // Sums are modulo 2^32: a negative coordinate becomes larger than the source.
   const auto width = static_cast<uint32_t>(o.in_width);
   const uint32_t source_y = static_cast<uint32_t>(g.y) + y;
   const bool row_inside = source_y < static_cast<uint32_t>(o.in_height);

@@ -1,4 +1,4 @@
-// LaunchFinish() with what benches vary.
+// LaunchFinish() with the launch parameters that benchmarks vary.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace recpack {
 
-constexpr uint32_t kFinishThreads = 256;  // of a block
+constexpr uint32_t kFinishThreads = 256;  // per block
 
 // `threads`: a multiple of 32, at most 1024.
-void LaunchFinishOf(const FinishOptions& options, const uint8_t* images,
-                    const FinishGeometry* geometry, int count, void* out, CUstream_st* stream,
-                    uint32_t threads);
+void LaunchFinishBlocks(const FinishOptions& options, const uint8_t* images,
+                        const FinishGeometry* geometry, int count, void* out, CUstream_st* stream,
+                        uint32_t threads);
 
 }  // namespace recpack

@@ -13,32 +13,41 @@ namespace {
 
 constexpr int kMaxSide = 1 << 16;
 
-[[noreturn]] void Refuse(const std::string& reason, const std::string& advice) {
+[[noreturn]] void RefuseFinish(const std::string& reason, const std::string& advice) {
   throw Error(ErrorKind::kInvalidArgument, "finishing an image: " + reason, {}, advice);
 }
 
 void CheckSide(const char* name, int side) {
   if (side >= 1 && side <= kMaxSide) return;
-  Refuse(std::string(name) + " is " + std::to_string(side),
-         "give a size from 1 to " + std::to_string(kMaxSide));
+  RefuseFinish(std::string(name) + " is " + std::to_string(side),
+               "give a size from 1 to " + std::to_string(kMaxSide));
+}
+
+void CheckType(ElementType type) {
+  for (const auto allowed :
+       {ElementType::kU8, ElementType::kF16, ElementType::kBf16, ElementType::kF32}) {
+    if (type == allowed) return;
+  }
+  RefuseFinish(std::string("the element type is ") + ElementName(type),
+               "give u8, f16, bf16 or f32");
 }
 
 void CheckChannels(int channels) {
   if (channels < 1 || channels > 4) {
-    Refuse("channels is " + std::to_string(channels), "give 1 to 4 channels");
+    RefuseFinish("channels is " + std::to_string(channels), "give 1 to 4 channels");
   }
 }
 
-// Between its ends, for 0 and 255, a channel's values are finite where these are.
+// A channel's values are finite if those for 0 and 255 are.
 void CheckFactors(const FinishOptions& o) {
   for (size_t c = 0; c < static_cast<size_t>(o.channels); ++c) {
     const float last = Normalise(255, o.scale[c], o.bias[c]);
     if (std::isfinite(o.bias[c]) && std::isfinite(255 * o.scale[c]) && std::isfinite(last)) {
       continue;
     }
-    Refuse("scale " + std::to_string(o.scale[c]) + " and bias " + std::to_string(o.bias[c]) +
-               " of channel " + std::to_string(c) + " give values that are not finite",
-           "give finite factors; a standard deviation must be above 0");
+    RefuseFinish("scale " + std::to_string(o.scale[c]) + " and bias " + std::to_string(o.bias[c]) +
+                     " of channel " + std::to_string(c) + " give values that are not finite",
+                 "give finite factors; a standard deviation must be above 0");
   }
 }
 
@@ -86,23 +95,23 @@ FinishPlan PlanOf(const FinishOptions& options, CpuLevel level) {
   return plan;
 }
 
-// The part of an axis where the source covers the result: elements [begin, begin + count) of the
-// result are `source` and on, in the source's order or (flipped) against it.
+// Part of an axis where the source covers the result: elements [begin, begin + count) of the result
+// come from `source` on, in order or (if flipped) reversed.
 struct Span {
   int begin = 0;
   int count = 0;
   int source = 0;
 };
 
-Span SpanOf(int64_t at, int in, int out, bool flip) {
+Span FindSpan(int64_t at, int in, int out, bool flip) {
   const int64_t low = std::max<int64_t>(0, -at), high = std::min<int64_t>(out, in - at);
   if (high <= low) return {};
   return {static_cast<int>(flip ? out - high : low), static_cast<int>(high - low),
           static_cast<int>(at + low)};
 }
 
-FinishJob JobOf(const FinishPlan& plan, const Span& rows, const Span& columns, const uint8_t* image,
-                uint8_t* out, bool flip) {
+FinishJob MakeJob(const FinishPlan& plan, const Span& rows, const Span& columns,
+                  const uint8_t* image, uint8_t* out, bool flip) {
   const FinishOptions& o = plan.options;
   const auto channels = static_cast<size_t>(o.channels);
   const size_t in_pixel = IsPlanar(o.in_layout) ? 1 : channels;
@@ -138,12 +147,12 @@ void Finish(const FinishPlan& plan, const uint8_t* image, const FinishGeometry& 
             uint8_t* out) {
   const FinishOptions& o = plan.options;
   const auto height = static_cast<size_t>(o.out_height);
-  const Span rows = SpanOf(geometry.y, o.in_height, o.out_height, false);
-  const Span columns = SpanOf(geometry.x, o.in_width, o.out_width, geometry.flip);
+  const Span rows = FindSpan(geometry.y, o.in_height, o.out_height, false);
+  const Span columns = FindSpan(geometry.x, o.in_width, o.out_width, geometry.flip);
   if (rows.count == 0 || columns.count == 0) {
     return plan.path.fill(plan, height, out);
   }
-  const FinishJob job = JobOf(plan, rows, columns, image, out, geometry.flip);
+  const FinishJob job = MakeJob(plan, rows, columns, image, out, geometry.flip);
   if (job.count < kFinishStep) return FinishElements(o, image, geometry, out);
   const auto above = static_cast<size_t>(rows.begin);
   const size_t end = above + static_cast<size_t>(rows.count);
@@ -154,38 +163,13 @@ void Finish(const FinishPlan& plan, const uint8_t* image, const FinishGeometry& 
 
 }  // namespace
 
-size_t ElementBytes(ElementType type) noexcept {
-  switch (type) {
-    case ElementType::kU8:
-      return 1;
-    case ElementType::kF16:
-    case ElementType::kBf16:
-      return 2;
-    default:
-      return 4;
-  }
-}
-
-const char* ElementName(ElementType type) {
-  switch (type) {
-    case ElementType::kU8:
-      return "u8";
-    case ElementType::kF16:
-      return "f16";
-    case ElementType::kBf16:
-      return "bf16";
-    default:
-      return "f32";
-  }
-}
-
 void CheckFinish(const FinishOptions& o) {
   CheckSide("in_height", o.in_height);
   CheckSide("in_width", o.in_width);
   CheckSide("out_height", o.out_height);
   CheckSide("out_width", o.out_width);
   CheckChannels(o.channels);
-  if (o.type > ElementType::kF32) Refuse("there is no such element type", "give one of its names");
+  CheckType(o.type);
   if (o.type != ElementType::kU8) CheckFactors(o);
 }
 
@@ -193,9 +177,9 @@ FinishOptions MeanStd(FinishOptions options, const double* mean, const double* s
   CheckChannels(options.channels);
   for (size_t c = 0; c < static_cast<size_t>(options.channels); ++c) {
     if (!std::isfinite(mean[c]) || !std::isfinite(std[c]) || std[c] <= 0) {
-      Refuse("mean " + std::to_string(mean[c]) + " and standard deviation " +
-                 std::to_string(std[c]) + " of channel " + std::to_string(c),
-             "give finite means and deviations above 0");
+      RefuseFinish("mean " + std::to_string(mean[c]) + " and standard deviation " +
+                       std::to_string(std[c]) + " of channel " + std::to_string(c),
+                   "give finite means and deviations above 0");
     }
     options.scale[c] = static_cast<float>(1 / (255 * std[c]));
     options.bias[c] = static_cast<float>(-mean[c] / std[c]);

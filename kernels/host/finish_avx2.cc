@@ -23,7 +23,7 @@ struct Avx2Ops {
 
   template <class Form, bool kFlip>
   RECPACK_TARGET_INLINE static void Reorder(Bytes* bytes) {
-    static constexpr auto kShuffles = ShufflesOf<Form::channels>(OrderOf<Form, kFlip>());
+    static constexpr auto kShuffles = MakeShuffles<Form::channels>(MakeOrder<Form, kFlip>());
     Bytes result[Form::channels];
     for (int j = 0; j < Form::channels; ++j) {
       result[j] = _mm_shuffle_epi8(bytes[0], Load(kShuffles.of[j][0]));
@@ -39,7 +39,7 @@ struct Avx2Ops {
     return _mm256_add_ps(_mm256_mul_ps(value, scale), bias);
   }
 
-  // In the lower halves of 32 bits; see ToBf16().
+  // Result in the lower halves of 32 bits; see ToBf16().
   RECPACK_TARGET_INLINE static __m256i Bf16(__m256 value) {
     const __m256i bits = _mm256_castps_si256(value);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -64,7 +64,7 @@ struct Avx2Ops {
       Put(to, _mm256_cvtps_ph(low, kNearest));
       Put(to + 16, _mm256_cvtps_ph(high, kNearest));
     } else {
-      const __m256i halves = _mm256_packus_epi32(Bf16(low), Bf16(high));  // of both, in turns
+      const __m256i halves = _mm256_packus_epi32(Bf16(low), Bf16(high));  // interleaved
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                           _mm256_permute4x64_epi64(halves, 0b11'01'10'00));
     }

@@ -7,7 +7,7 @@
 namespace recpack {
 namespace {
 
-// Of GCC 12's intrinsics, those with a mask draw no false warnings about values that are not set.
+// GCC 12's masked intrinsics do not cause false warnings about uninitialised values.
 constexpr __mmask16 kAll = 0xffff;
 
 struct Avx512Ops {
@@ -25,7 +25,7 @@ struct Avx512Ops {
 
   template <class Form, bool kFlip>
   RECPACK_TARGET_INLINE static void Reorder(Bytes* bytes) {
-    static constexpr auto kShuffles = ShufflesOf<Form::channels>(OrderOf<Form, kFlip>());
+    static constexpr auto kShuffles = MakeShuffles<Form::channels>(MakeOrder<Form, kFlip>());
     Bytes result[Form::channels];
     for (int j = 0; j < Form::channels; ++j) {
       result[j] = _mm_shuffle_epi8(bytes[0], Load(kShuffles.of[j][0]));
@@ -41,7 +41,7 @@ struct Avx512Ops {
     return _mm512_add_ps(_mm512_mul_ps(value, factors.scale), factors.bias);
   }
 
-  // See ToBf16(). VCVTNEPS2BF16 takes small values for 0 and so is not the same.
+  // See ToBf16(). VCVTNEPS2BF16 flushes denormals to 0 and so differs.
   RECPACK_TARGET_INLINE static __m256i Bf16(__m512 value) {
     const __m512i bits = _mm512_castps_si512(value);
     const __m512i odd =

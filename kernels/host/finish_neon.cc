@@ -36,7 +36,7 @@ struct NeonOps {
 
   template <class Form, bool kFlip>
   static void Reorder(Bytes* bytes) {
-    static constexpr FinishOrder<Form::channels> kOrder = OrderOf<Form, kFlip>();
+    static constexpr FinishOrder<Form::channels> kOrder = MakeOrder<Form, kFlip>();
     Bytes table[Form::channels];
     for (size_t c = 0; c < Form::channels; ++c) table[c] = bytes[c];
     for (size_t c = 0; c < Form::channels; ++c) {
@@ -55,7 +55,7 @@ struct NeonOps {
     return vshrn_n_u32(vaddq_u32(bits, vaddq_u32(odd, vdupq_n_u32(0x7fff))), 16);
   }
 
-  // Four elements.
+  // Stores four elements.
   template <ElementType kType>
   static void Put(float32x4_t value, uint8_t* to) {
     if constexpr (kType == ElementType::kF32) {

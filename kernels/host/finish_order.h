@@ -1,4 +1,4 @@
-// How the bytes of sixteen pixels change places on their way into a result.
+// Byte permutations for sixteen pixels, from source layout to result layout.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ constexpr size_t ElementSize(ElementType type) {
   return type == ElementType::kU8 ? 1 : (type == ElementType::kF32 ? 4 : 2);
 }
 
-// `kInPlanar` and `kOutPlanar`: the pixels' bytes lie sixteen a channel, not interleaved.
+// `kInPlanar` and `kOutPlanar`: sixteen bytes per channel, not interleaved.
 template <int kChannels, bool kInPlanar, bool kOutPlanar, ElementType kType>
 struct FinishForm {
   static constexpr int channels = kChannels;
@@ -22,12 +22,12 @@ struct FinishForm {
   static constexpr size_t element_bytes = ElementSize(kType);
 };
 
-// From which byte each byte of the result comes.
+// Source byte of each byte of the result.
 template <int kChannels>
 using FinishOrder = std::array<uint8_t, size_t{kChannels} * kFinishStep>;
 
 template <class Form, bool kFlip>
-constexpr FinishOrder<Form::channels> OrderOf() {
+constexpr FinishOrder<Form::channels> MakeOrder() {
   FinishOrder<Form::channels> order{};
   for (int i = 0; i < Form::channels * kFinishStep; ++i) {
     const int to = Form::out_planar ? i % kFinishStep : i / Form::channels;
@@ -39,21 +39,21 @@ constexpr FinishOrder<Form::channels> OrderOf() {
   return order;
 }
 
-// Bytes stay in their places.
+// Tells whether no byte moves.
 template <class Form, bool kFlip>
 constexpr bool KeepsOrder() {
   return !kFlip && (Form::channels == 1 || Form::in_planar == Form::out_planar);
 }
 
 #if defined(__x86_64__)
-// The same for PSHUFB: shuffles[j][k] takes from register k what register j gets of it.
+// The permutation as PSHUFB masks: of[j][k] selects the bytes of register k that go to register j.
 template <int kChannels>
 struct FinishShuffles {
   alignas(16) int8_t of[kChannels][kChannels][16];
 };
 
 template <int kChannels>
-constexpr FinishShuffles<kChannels> ShufflesOf(const FinishOrder<kChannels>& order) {
+constexpr FinishShuffles<kChannels> MakeShuffles(const FinishOrder<kChannels>& order) {
   FinishShuffles<kChannels> shuffles{};
   for (int i = 0; i < kChannels * 16; ++i) {
     const int from = order[static_cast<size_t>(i)];

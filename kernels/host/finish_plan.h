@@ -1,4 +1,4 @@
-// What a Finisher holds, and the paths for each kind of CPU that work from it.
+// State of a Finisher, and the code paths for each CPU level that use it.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,20 @@
 
 namespace recpack {
 
-// Pixels that every path takes at a time.
+// Pixels that every path processes at a time.
 constexpr int kFinishStep = 16;
 
 struct FinishPlan;
 
-// The part of one result that its source covers, at least kFinishStep pixels wide, and where it
-// lies. Distances are bytes. Where source and result go on from row to row without padding, all
-// rows are one.
+// Part of one result that its source covers, at least kFinishStep pixels wide. Distances are in
+// bytes. If source and result rows are contiguous, all rows are joined into one.
 struct FinishJob {
-  const uint8_t* from;  // the first pixel that is used, in the first plane
-  uint8_t* to;          // the start of the first row that is covered, in the first plane
+  const uint8_t* from;  // first source pixel used, in the first plane
+  uint8_t* to;          // start of the first row covered, in the first plane
   size_t rows;
-  size_t count;             // pixels of a row
+  size_t count;             // pixels per row
   size_t left, right;       // bytes of padding at the ends of a row
-  size_t in_row, in_plane;  // from one to the next
+  size_t in_row, in_plane;  // distance between source rows and planes
   bool flip;
 };
 using FinishRun = void (*)(const FinishPlan&, const FinishJob&);
@@ -31,7 +30,7 @@ using FinishRun = void (*)(const FinishPlan&, const FinishJob&);
 // Writes `rows` rows of padding to each plane of a result.
 using FillRun = void (*)(const FinishPlan&, size_t rows, uint8_t* to);
 
-// The functions of a path.
+// Functions of a code path.
 struct FinishPath {
   FinishRun finish = nullptr;
   FillRun fill = nullptr;
@@ -41,19 +40,18 @@ struct FinishPlan {
   FinishOptions options;
   FinishPath path;
 
-  // Factors of sixteen pixels' elements in the order of the result: of a planar one by channel, of
-  // an interleaved one as they follow each other.
+  // Factors for the elements of sixteen pixels in the order of the result: per channel if planar,
+  // otherwise interleaved.
   alignas(64) float scale[4][kFinishStep];
   alignas(64) float bias[4][kFinishStep];
 
-  std::vector<uint8_t> fill;  // a finished row of padding: of every plane, or of the result
+  std::vector<uint8_t> fill;  // finished row of padding for each plane
 
-  // Of the result: planes (1 where it is interleaved), bytes of a row of one, and from one to the
-  // next.
+  // Layout of the result: planes (1 if interleaved), bytes per row, and bytes per plane.
   size_t planes = 0, row_bytes = 0, plane_bytes = 0;
 };
 
-// The path for these options.
+// Return the path for these options.
 FinishPath PortableFinish(const FinishOptions& options);
 #if defined(__x86_64__)
 FinishPath Avx2Finish(const FinishOptions& options);

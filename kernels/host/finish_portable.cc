@@ -28,7 +28,7 @@ struct PortableOps {
 
   template <class Form, bool kFlip>
   static void Reorder(Bytes* bytes) {
-    constexpr FinishOrder<Form::channels> kOrder = OrderOf<Form, kFlip>();
+    constexpr FinishOrder<Form::channels> kOrder = MakeOrder<Form, kFlip>();
     uint8_t from[kOrder.size()];
     std::memcpy(from, bytes, sizeof from);
     for (size_t i = 0; i < kOrder.size(); ++i) {
@@ -42,7 +42,7 @@ struct PortableOps {
       std::memcpy(to, bytes.of, kFinishStep);
       return;
     }
-    // Results in places of their own: compilers can vectorise the loops.
+    // Separate arrays for the results, so that compilers can vectorise the loops.
     float values[kFinishStep];
     for (int i = 0; i < kFinishStep; ++i) {
       values[i] = Normalise(bytes.of[i], factors.scale[i], factors.bias[i]);

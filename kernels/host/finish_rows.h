@@ -1,11 +1,11 @@
-// Finishing the rows of an image, sixteen pixels at a time, for any kind of CPU.
+// Row loops of finishing, sixteen pixels at a time, shared by all CPU levels.
 //
-// A path defines RECPACK_TARGET (the attribute that its functions need) and includes this file;
-// its `Ops` says what is special about it:
+// A path defines RECPACK_TARGET (the attribute that its functions need) and includes this file. Its
+// class `Ops` has:
 //
 //   Bytes, Factors                         sixteen u8; scale and bias of sixteen elements
 //   Load(from), LoadFactors(scale, bias)
-//   Reorder<Form, kFlip>(bytes)            moves the bytes of sixteen pixels to OrderOf()
+//   Reorder<Form, kFlip>(bytes)            permutes the bytes of sixteen pixels by MakeOrder()
 //   Store<kType>(bytes, factors, to)       normalises, casts and writes sixteen elements
 //   kWide, CopyWide(from, to)              copies kWide bytes
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace recpack {
 
-// kStep bytes.
+// Copies kStep bytes.
 template <class Ops, int kStep>
 RECPACK_TARGET_INLINE void CopyStep(const uint8_t* from, uint8_t* to) {
   if constexpr (kStep == Ops::kWide) {
@@ -29,7 +29,7 @@ RECPACK_TARGET_INLINE void CopyStep(const uint8_t* from, uint8_t* to) {
   }
 }
 
-// `bytes` bytes, at least kStep.
+// Copies `bytes` bytes, at least kStep.
 template <class Ops, int kStep>
 RECPACK_TARGET_INLINE void CopyBySteps(const uint8_t* from, size_t bytes, uint8_t* to) {
   const size_t last = bytes - kStep;
@@ -40,7 +40,7 @@ RECPACK_TARGET_INLINE void CopyBySteps(const uint8_t* from, size_t bytes, uint8_
   }
 }
 
-// Any number, quicker than memcpy() where they are few.
+// Copies any number of bytes; faster than memcpy() for small sizes.
 template <class Ops>
 RECPACK_TARGET_INLINE void CopyBytes(const uint8_t* from, size_t bytes, uint8_t* to) {
   if (bytes < 16 || bytes > 256) {
@@ -52,7 +52,7 @@ RECPACK_TARGET_INLINE void CopyBytes(const uint8_t* from, size_t bytes, uint8_t*
   }
 }
 
-// Sixteen pixels.
+// Finishes sixteen pixels.
 template <class Ops, class Form, bool kFlip>
 RECPACK_TARGET_INLINE void FinishPixels(const typename Ops::Factors* factors, const uint8_t* from,
                                         size_t in_plane, uint8_t* to, size_t out_plane) {
@@ -68,7 +68,7 @@ RECPACK_TARGET_INLINE void FinishPixels(const typename Ops::Factors* factors, co
   }
 }
 
-// `count` pixels from `from` on; the result's first lies at `to`.
+// Finishes `count` pixels from `from` into `to`.
 template <class Ops, class Form, bool kFlip>
 RECPACK_TARGET_INLINE void FinishRow(const typename Ops::Factors* factors, const uint8_t* from,
                                      size_t in_plane, size_t count, uint8_t* to, size_t out_plane) {
@@ -77,7 +77,7 @@ RECPACK_TARGET_INLINE void FinishRow(const typename Ops::Factors* factors, const
   if constexpr (Form::type == ElementType::kU8 && KeepsOrder<Form, kFlip>()) {
     return CopyBytes<Ops>(from, count * kInBytes, to);
   }
-  // The last step goes back over pixels that are done.
+  // The last step overlaps pixels that are done.
   const size_t last = count - kFinishStep;
   for (size_t done = 0;; done += kFinishStep) {
     const size_t at = std::min(done, last);
@@ -100,8 +100,8 @@ RECPACK_TARGET void FinishRows(const FinishPlan& plan, const FinishJob& job, siz
   }
 }
 
-// At least the first (or last) `side` bytes of `rows` rows of `bytes` bytes, which are at least
-// kStep. What lies between the sides is written later.
+// Pads at least the first (or last) `side` bytes of `rows` rows of `bytes` bytes, at least kStep.
+// May overwrite bytes between the sides, which are written later.
 template <class Ops, int kStep>
 RECPACK_TARGET_INLINE void PadSide(const uint8_t* fill, size_t bytes, size_t side, bool is_last,
                                    size_t rows, uint8_t* to) {
@@ -121,7 +121,7 @@ RECPACK_TARGET void PadRows(const FinishPlan& plan, const FinishJob& job) {
     if (bytes >= Ops::kWide) {
       PadSide<Ops, Ops::kWide>(fill, bytes, job.left, false, job.rows, to);
       PadSide<Ops, Ops::kWide>(fill, bytes, job.right, true, job.rows, to);
-    } else {  // sixteen elements are covered
+    } else {  // at least 16 bytes: the source covers sixteen elements
       PadSide<Ops, 16>(fill, bytes, job.left, false, job.rows, to);
       PadSide<Ops, 16>(fill, bytes, job.right, true, job.rows, to);
     }
@@ -131,7 +131,7 @@ RECPACK_TARGET void PadRows(const FinishPlan& plan, const FinishJob& job) {
 template <class Ops, class Form>
 void FinishPlanes(const FinishPlan& plan, const FinishJob& job) {
   if (job.left + job.right > 0) PadRows<Ops>(plan, job);
-  // Planes that stay planes are images of one channel.
+  // Planar to planar: process each plane as an image of one channel.
   const size_t planes = Form::in_planar && Form::out_planar ? plan.planes : 1;
   for (size_t p = 0; p < planes; ++p) {
     if (job.flip) {
@@ -142,7 +142,7 @@ void FinishPlanes(const FinishPlan& plan, const FinishJob& job) {
   }
 }
 
-// The first `rows` rows of every plane.
+// Pads the first `rows` rows of every plane.
 template <class Ops>
 RECPACK_TARGET void FillRows(const FinishPlan& plan, size_t rows, uint8_t* to) {
   const size_t bytes = plan.row_bytes;
@@ -154,7 +154,7 @@ RECPACK_TARGET void FillRows(const FinishPlan& plan, size_t rows, uint8_t* to) {
 }
 
 template <class Ops, int kChannels, bool kInPlanar, bool kOutPlanar>
-FinishRun FinishOfType(ElementType type) {
+FinishRun FinishForType(ElementType type) {
   switch (type) {
     case ElementType::kU8:
       return FinishPlanes<Ops, FinishForm<kChannels, kInPlanar, kOutPlanar, ElementType::kU8>>;
@@ -168,33 +168,33 @@ FinishRun FinishOfType(ElementType type) {
 }
 
 template <class Ops, bool kInPlanar, bool kOutPlanar>
-FinishRun FinishOfChannels(const FinishOptions& options) {
+FinishRun FinishForChannels(const FinishOptions& options) {
   switch (options.channels) {
     case 2:
-      return FinishOfType<Ops, 2, kInPlanar, kOutPlanar>(options.type);
+      return FinishForType<Ops, 2, kInPlanar, kOutPlanar>(options.type);
     case 3:
-      return FinishOfType<Ops, 3, kInPlanar, kOutPlanar>(options.type);
+      return FinishForType<Ops, 3, kInPlanar, kOutPlanar>(options.type);
     default:
-      return FinishOfType<Ops, 4, kInPlanar, kOutPlanar>(options.type);
+      return FinishForType<Ops, 4, kInPlanar, kOutPlanar>(options.type);
   }
 }
 
 template <class Ops>
-FinishRun FinishOf(const FinishOptions& options) {
+FinishRun FindFinish(const FinishOptions& options) {
   const bool in_planar = options.in_layout == ImageLayout::kNchw;
   const bool out_planar = options.out_layout == ImageLayout::kNchw;
   if (options.channels == 1 || (in_planar && out_planar)) {
-    return FinishOfType<Ops, 1, true, true>(options.type);
+    return FinishForType<Ops, 1, true, true>(options.type);
   }
-  if (in_planar) return FinishOfChannels<Ops, true, false>(options);
-  if (out_planar) return FinishOfChannels<Ops, false, true>(options);
-  return FinishOfChannels<Ops, false, false>(options);
+  if (in_planar) return FinishForChannels<Ops, true, false>(options);
+  if (out_planar) return FinishForChannels<Ops, false, true>(options);
+  return FinishForChannels<Ops, false, false>(options);
 }
 
 // The path of `Ops` for these options.
 template <class Ops>
 FinishPath PathOf(const FinishOptions& options) {
-  return {FinishOf<Ops>(options), FillRows<Ops>};
+  return {FindFinish<Ops>(options), FillRows<Ops>};
 }
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// Sixteen numbers at a time, in the compiler's vector types, for any kind of CPU. A path defines
+// Vectors of sixteen numbers in the compiler's vector types, for all CPU levels. A path defines
 // RECPACK_PATH (its namespace) and RECPACK_TARGET (the attribute that its functions need) and
 // includes this file; all is inlined into its functions.
 #pragma once
@@ -34,7 +34,7 @@ RECPACK_TARGET_INLINE Floats LoadLanes(const Bf16* from) {
 RECPACK_TARGET_INLINE void StoreLanes(float* to, Floats value) {
   std::memcpy(to, &value, sizeof value);
 }
-// To nearest, ties to even; the NaNs that arithmetic makes stay NaN.
+// Rounds to nearest, ties to even; the NaNs that arithmetic produces stay NaN.
 RECPACK_TARGET_INLINE void StoreLanes(Bf16* to, Floats value) {
   const Words bits = reinterpret_cast<Words>(value);
   const Halves half = __builtin_convertvector((bits + 0x7fff + (bits >> 16 & 1)) >> 16, Halves);
@@ -55,17 +55,17 @@ RECPACK_TARGET_INLINE void StoreOne(Bf16* to, float value) {
   to->bits = static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// value where test > 0, else 0; also where test is NaN.
+// Returns value if test > 0, otherwise (also if test is NaN) 0.
 RECPACK_TARGET_INLINE Floats WhereAbove0(Floats test, Floats value) {
   return test > Floats{} ? value : Floats{};
 }
 RECPACK_TARGET_INLINE float WhereAbove0(float test, float value) { return test > 0 ? value : 0; }
 
-// Zero below zero. NaN stays.
+// max(value, 0); propagates NaN.
 RECPACK_TARGET_INLINE Floats Relu(Floats value) { return value < Floats{} ? Floats{} : value; }
 RECPACK_TARGET_INLINE float Relu(float value) { return value < 0 ? 0 : value; }
 
-// One type for loops over lanes and over what is left of them.
+// Common interface for loops over vectors and over the remaining single elements.
 template <typename Value>
 struct LaneAccess;
 template <>

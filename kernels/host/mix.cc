@@ -1,7 +1,9 @@
 #include "kernels/mix.h"
 
 #include <cstring>
+#include <string>
 
+#include "recpack/base/error.h"
 #include "recpack/kernels/mix.h"
 
 namespace recpack {
@@ -33,6 +35,10 @@ void MixInto(ElementType type, double share, void* into, const void* other, size
       return Mix<uint16_t>(share, into, other, count, FromBf16, ToBf16);
     case ElementType::kF32:
       return Mix<float>(share, into, other, count, same, same);
+    default:
+      throw Error(ErrorKind::kInvalidArgument,
+                  std::string("elements of type ") + ElementName(type) + " cannot be mixed", {},
+                  "mix u8, f16, bf16 or f32");
   }
 }
 

@@ -1,4 +1,4 @@
-// The paths of batch normalisation for each kind of CPU.
+// Code paths of batch normalisation for each CPU level.
 #pragma once
 
 #include "recpack/kernels/batch_norm.h"

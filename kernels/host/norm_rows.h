@@ -1,6 +1,6 @@
-// Batch normalisation of rows, for any kind of CPU: a path includes this once, after it defined
-// RECPACK_PATH and RECPACK_TARGET. Channels are taken in blocks that stay in registers while the
-// rows go by.
+// Row loops of batch normalisation, shared by all CPU levels. A path defines RECPACK_PATH and
+// RECPACK_TARGET and includes this file once. Channels are processed in blocks whose values stay in
+// registers for all rows.
 #pragma once
 
 #include <type_traits>
@@ -10,8 +10,8 @@
 
 namespace recpack::RECPACK_PATH {
 
-// Calls body(block, first) for blocks of channels from left to right: of four vectors, one, and
-// single channels.
+// Calls body(block, first) for blocks of channels from left to right: of four vectors, one vector,
+// and single channels.
 template <typename Body>
 RECPACK_TARGET_INLINE void ForBlocks(size_t channels, const Body& body) {
   size_t c = 0;
@@ -21,13 +21,13 @@ RECPACK_TARGET_INLINE void ForBlocks(size_t channels, const Body& body) {
   for (; c < channels; ++c) body.template Run<float, 1>(c);
 }
 
-// Element `c`; of an array that is not there, nothing.
+// Returns the address of element `c`; null for a null array.
 template <typename T, typename Array>
 RECPACK_TARGET_INLINE T* At(Array* array, size_t c) {
   return array ? static_cast<T*>(array) + c : nullptr;
 }
 
-// kCount values by channel from `from` on.
+// kCount per-channel values, starting at `from`.
 template <typename V, int kCount>
 struct ByChannel {
   V of[kCount];
@@ -164,12 +164,12 @@ struct GradientOfRows {
   }
 };
 
-// Rows that are taken at a time, so that blocks of channels find them in the first cache.
+// Rows processed at a time, so that all blocks of channels find them in the L1 cache.
 RECPACK_TARGET_INLINE size_t RowsAtATime(size_t channels) {
   return channels <= 4 * kLanes ? SIZE_MAX : 4096 / channels + 1;
 }
 
-// Runs Pass, for few rows at a time where there is more than one block of channels.
+// Runs Pass, in chunks of rows if there is more than one block of channels.
 template <typename Pass, typename Arrays, typename Advance>
 RECPACK_TARGET_INLINE void InParts(Arrays arrays, size_t rows, size_t channels,
                                    const Advance& advance) {
@@ -228,13 +228,13 @@ RECPACK_TARGET void GradientOf(const NormGradientApplyArrays& arrays, size_t row
                                       });
 }
 
-// A run time value as a constant: body(std::bool_constant<...>).
+// Turns a run-time value into a constant: calls body(std::bool_constant<...>).
 template <typename Body>
 void AsConstant(bool value, const Body& body) {
   value ? body(std::true_type()) : body(std::false_type());
 }
 
-// Type<float> or Type<Bf16>.
+// Calls the body with Type<float> or Type<Bf16>.
 template <typename T>
 struct Of {
   using Type = T;

@@ -1,4 +1,4 @@
-"""Recpack: records of TFRecord shards by number, and batches of them for training.
+"""Recpack: random access to the records of TFRecord shards, and batches of them for training.
 
     import recpack_io
     ds = recpack_io.open("shards")                    # len(ds), ds[0]["label"], ds.schema
@@ -6,7 +6,7 @@
         batch["image"], batch["label"]                # NumPy arrays, no copy
     recpack_io.pack(({"image": jpeg, "label": label} for jpeg, label in mine), "shards")
 
-`recpack_io.torch.Loader` gives PyTorch's tensors. docs/python.md has the rest.
+`recpack_io.torch.Loader` returns PyTorch tensors. See docs/guide/loading-python.md for the rest.
 """
 from recpack_io._core import Record, decode_image, is_gain_run
 from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,

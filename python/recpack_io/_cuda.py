@@ -1,4 +1,4 @@
-"""Memory of batches that a GPU copies from, by PyTorch's CUDA."""
+"""Page-locked memory of batches for copies to GPUs, with PyTorch's CUDA."""
 from __future__ import annotations
 
 import os
@@ -12,16 +12,24 @@ _PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices
 
 
 class HostMemory:
-    """The slabs of one loader: which are page-locked, and which are still read by streams."""
+    """Tracks which slabs of a loader are page-locked, and which are still read by streams."""
 
     def __init__(self):
         self._locked: dict[int, int] = {}  # address: bytes
-        self._read: deque = deque()  # (event behind the reading, batch), the oldest first
+        self._read: deque = deque()  # (event after the read, batch), oldest first
         self._pid = os.getpid()
 
     def lock(self, tensors: list[torch.Tensor], samples: int, batch_size: int) -> None:
-        """Page-locks the slab that these arrays of a batch lie in; they may be of fewer samples
-        than it has room for. Does nothing where it is locked. Raises DeviceError."""
+        """Page-locks the slab with these arrays of a batch, unless it is locked already.
+
+        Args:
+            tensors: All arrays of the batch.
+            samples: Number of samples of the batch, which may be below the batch size.
+            batch_size: Number of samples that the slab has room for.
+
+        Raises:
+            DeviceError: If the memory cannot be page-locked.
+        """
         if samples == 0:
             return
         begin = min(tensor.data_ptr() for tensor in tensors)
@@ -35,19 +43,21 @@ class HostMemory:
         self._locked[begin] = end - begin
 
     def keep(self, core, event: torch.cuda.Event) -> None:
-        """The batch's memory is read until the event."""
+        """Keeps the batch until the event is complete."""
         self._read.append((event, core))
 
     def let_go(self, most: int) -> None:
-        """Lets go of what has been read, and waits for the oldest until at most `most` are kept."""
+        """Releases batches that were read; waits for the oldest until at most `most` are kept."""
         self._read = deque(read for read in self._read if not read[0].query())
         while len(self._read) > most:
-            self._read[0][0].synchronize()  # before the batch is let go of
+            self._read[0][0].synchronize()  # before the batch is released
             self._read.popleft()
 
     def close(self) -> None:
-        """Waits for all reading, and takes all locks off: before the slabs are freed. Does nothing
-        in a forked child, which has no CUDA: the locks are its parent's."""
+        """Waits for all reads and unlocks all slabs. Call this before the slabs are freed.
+
+        Does nothing in a forked child, which has no CUDA: the locks belong to its parent.
+        """
         if os.getpid() != self._pid:
             return
         self.let_go(0)

@@ -1,4 +1,4 @@
-"""The programs recpack and recprobe, which the wheel holds."""
+"""Entry points of the programs recpack and recprobe, which are included in the wheel."""
 import os
 import pathlib
 import sys

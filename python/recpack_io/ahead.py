@@ -1,4 +1,4 @@
-"""Batches that are on their way to devices while the program works on those before them."""
+"""Loader that sends batches to devices ahead of their use."""
 from __future__ import annotations
 
 from collections import deque
@@ -13,28 +13,28 @@ def _itself(core):
 
 
 class AheadLoader(loading.Loader):
-    """A loader that sends `ahead` batches off before they are asked for. An adapter says what is
-    sent of a batch, and what the program gets of it.
+    """A loader that sends `ahead` batches before they are requested.
 
-    The state is that behind the batch which was given last: those on their way are not part of it.
+    Subclasses define what is sent for a batch and what the program receives. The state refers to
+    the last batch that was given; batches on their way are not part of it.
     """
 
     def __init__(self, dataset, recipe: str | None = None, *, ahead: int, **options):
         if ahead < 0:
             raise InvalidArgumentError(f'{ahead} batches cannot be ahead: give 0 or more')
         self._ahead = ahead
-        self._given = self._end = ''  # tokens: of the batch that was given last, of an epoch's end
+        self._given = self._end = ''  # tokens of the last batch given and of an epoch's end
         super().__init__(dataset, recipe, batch_type=_itself, **options)
 
     def _make_room(self) -> None:
-        """Called before the next batch is asked for, which needs a free slab."""
+        """Called before the next batch is requested, which needs a free slab."""
 
     def _send(self, core):
-        """Begins what takes time; keeps what is needed until it is done."""
+        """Starts sending a batch; keeps what is needed until that is complete."""
         raise NotImplementedError
 
     def _receive(self, sent):
-        """The batch as the program gets it, of what _send() returned."""
+        """Returns the batch for the program, from the result of _send()."""
         return sent
 
     def _begin(self, *place, **places) -> None:
@@ -46,7 +46,7 @@ class AheadLoader(loading.Loader):
         while more or on_way:
             try:
                 more = more and self._fetch(batches, on_way)
-            except Exception as error:  # its turn is behind the batches that are on their way
+            except Exception as error:  # raised after the batches on their way
                 more, failure = False, error
             if on_way and (len(on_way) > self._ahead or not more):
                 yield self._hand_over(on_way)
@@ -54,10 +54,10 @@ class AheadLoader(loading.Loader):
             try:
                 raise failure
             finally:
-                failure = None  # whose traceback has this frame
+                failure = None  # its traceback refers to this frame
         self._given = self._end
 
-    # These two are calls so that no variable keeps a batch while the program works on another.
+    # Separate functions, so that no variable keeps a batch while the program works on another.
 
     def _fetch(self, batches: Iterator, on_way: deque) -> bool:
         self._make_room()

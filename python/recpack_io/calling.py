@@ -1,4 +1,4 @@
-"""What a loader calls: functions of the user, with what they give held to what was declared."""
+"""Callers of user functions: check results against the declaration."""
 from __future__ import annotations
 
 import numpy as np
@@ -10,7 +10,7 @@ from recpack_io.keyed import Key, on_a_thread
 
 
 class SampleCaller:
-    """What the loader calls for a sample: checks what the function gives."""
+    """Calls a function for a sample and checks its result."""
 
     def __init__(self, function: Function, keyed=on_a_thread):
         self._function, self._keyed = function, keyed
@@ -24,7 +24,7 @@ class SampleCaller:
 
 
 class BatchCaller:
-    """What the loader calls for a batch."""
+    """Calls a function for a batch and checks its result."""
 
     def __init__(self, function: BatchFunction, keyed=on_a_thread):
         self._function, self._keyed = function, keyed
@@ -45,7 +45,10 @@ class BatchCaller:
 
 
 class _no_exit:  # noqa: N801
-    """sys.exit() in a function is an error of it: it would end a training as if that were done."""
+    """Turns sys.exit() and the like in a function into an error.
+
+    Otherwise it would end the training as if it were complete.
+    """
 
     def __enter__(self):
         pass
@@ -56,7 +59,10 @@ class _no_exit:  # noqa: N801
 
 
 class Functions:
-    """A loader's functions, ready to be called. `fields` and `batch_functions`: for the core."""
+    """A loader's functions, prepared for calling.
+
+    `fields` and `batch_functions` are passed to the core.
+    """
 
     def __init__(self, fields, batch_functions, workers: int, context):
         if workers < 0:
@@ -92,6 +98,6 @@ class Functions:
         return _core.BatchFunction(self._callers[first + number], self.running, *rest)
 
     def stop(self) -> None:
-        """Ends calls in processes, and these; none are called again."""
+        """Ends calls in worker processes, and the processes. No function is called afterwards."""
         if self._workers is not None:
             self._workers.stop()

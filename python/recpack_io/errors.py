@@ -1,12 +1,19 @@
-"""What recpack raises. Every error says what, where and what to do; its attributes say it apart."""
+"""Exceptions of recpack: messages say what failed, where, and what to do."""
 from __future__ import annotations
 
 import re
 
 
 class RecpackError(Exception):
-    """Base of all. `path`, `offset` (bytes from the start of the file) and `ordinal` (records from
-    its start) say where, None where that is not known; `reason` what, `advice` what to do."""
+    """Base class of all errors of this package.
+
+    Attributes:
+        reason: What failed.
+        advice: What to do about it.
+        path: File, if known.
+        offset: Position in the file in bytes, if known.
+        ordinal: Number of the record in the file, if known.
+    """
 
     reason: str = ''
     advice: str = ''
@@ -19,23 +26,23 @@ class RecpackError(Exception):
 
 
 class InvalidArgumentError(RecpackError, ValueError):
-    """The caller asked for something that cannot be."""
+    """An argument is invalid."""
 
 
 class NotFoundError(RecpackError, FileNotFoundError):
-    """A file, split or feature is not there."""
+    """A file, split or feature does not exist."""
 
 
 class CorruptError(RecpackError, ValueError):
-    """Bytes are not what their format says."""
+    """Data violates its format."""
 
 
 class IoError(RecpackError, OSError):
-    """The operating system refused or failed."""
+    """An operating system call failed."""
 
 
 class UnsupportedError(RecpackError, NotImplementedError):
-    """Valid, but not something this library does."""
+    """A valid request that this library does not support."""
 
 
 class DeviceError(RecpackError, RuntimeError):
@@ -47,7 +54,7 @@ _KINDS = {'invalid argument': InvalidArgumentError, 'not found': NotFoundError,
           'device': DeviceError}
 
 
-# What the library says of the program's options, as it is said of arguments.
+# Maps command line options in messages to arguments.
 _ARGUMENTS = {
     '--append': 'append=True', '--check-images': 'check_images=True', '--column': 'columns',
     '--field': 'fields', '--filter': 'filters', '--from': 'kind', '--label-offset 1':
@@ -63,8 +70,10 @@ _OPTION = re.compile('|'.join(rf'(?<![\w-]){re.escape(each)}(?![\w-])' for each 
 
 
 def in_python(text: str) -> str:
-    """What the library says, with the names of arguments where it has those of options. Whole
-    commands stay as they are."""
+    """Replaces names of command line options in a message by arguments.
+
+    Whole commands are kept.
+    """
     def said(clause: str) -> str:
         if 'recpack pack ' in clause:
             return clause
@@ -74,7 +83,7 @@ def in_python(text: str) -> str:
 
 def from_core(kind: str, what: str, reason: str, advice: str, path: str, offset: int | None,
               ordinal: int | None) -> RecpackError:
-    """The exception for an error of the C++ library, whose `what` ends with reason and advice."""
+    """Returns the exception for a C++ error, whose `what` ends with reason and advice."""
     said = reason + ('; ' + advice if advice else '')
     reason, advice = in_python(reason), in_python(advice)
     what = what.removesuffix(said) + reason + ('; ' + advice if advice else '')
@@ -85,7 +94,7 @@ def from_core(kind: str, what: str, reason: str, advice: str, path: str, offset:
 
 
 def add_note(error: BaseException, note: str) -> None:
-    """Says where a function of the user raised, from Python 3.11 on."""
+    """Adds a note that says where a user function raised (Python 3.11 and later)."""
     if hasattr(error, 'add_note') and note not in getattr(error, '__notes__', ()):
         error.add_note(note)
 

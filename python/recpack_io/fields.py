@@ -1,4 +1,4 @@
-"""What a batch is made of: each field becomes an array."""
+"""Fields: each one describes an array of the batch."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -31,32 +31,40 @@ def Image(name: str = ..., *, then: Callable[[Any], Any], given: str | None = ..
 
 def Image(name: str = 'image', *, then=None, given=None, result=None, stream=None,  # noqa: N802
           **values):
-    """A picture, JPEG, PNG or raw bytes of `raw_shape` (channels, height, width).
+    """An image field: a JPEG, a PNG or raw bytes of `raw_shape` (channels, height, width).
 
-    name: of the array in batches.
-    feature: where it is; empty: the first of image/encoded, image, jpg, jpeg, png.
-    height, width: of the result, 224.
-    crop: "none", "pad" (by `pad` pixels, then a random place), "random-resized" (`area`, `aspect`),
-        "resize-centre" (shorter side to `resize`, then the middle), "resize".
-    interpolation: of what is resized: "bilinear" (with antialias, as torchvision and Pillow),
-        "bilinear-no-antialias" (as OpenCV), "box", "nearest" (as Pillow; mixes no values).
-    channels: 3, or 1 for masks and gray pictures: a palette PNG gives the numbers of its entries, a
-        gray one its values, any other its luma; a PNG of 16 bits is an error.
-    flip: probability of a flip from left to right.
-    mean, std: of the result (value / 255 - mean) / std, by channel; not of u8.
-    type: "u8", "f16", "bf16", "f32". layout: "nchw", "nhwc".
-    policy: "none", "randaugment", "trivialaugment". erasing: probability of random erasing.
-    apply_orientation, allow_damage, scaled: how files become pixels; docs/loader.md.
-    view: fields with the same number draw the same crop and flip: a picture, and its mask with
-        interpolation="nearest", channels=1, type="u8".
+    Args:
+        name: Name of the array in batches.
+        feature: Feature that contains the image. Default: the first of image/encoded, image, jpg,
+            jpeg, png that exists.
+        height, width: Size of the result. Default: 224.
+        crop: "none", "pad" (`pad` pixels, then a random crop), "random-resized" (`area`, `aspect`),
+            "resize-centre" (shorter side to `resize`, then a centre crop) or "resize".
+        interpolation: Filter for resizing: "bilinear" (with antialias, as in torchvision and
+            Pillow), "bilinear-no-antialias" (as in OpenCV), "box" or "nearest" (as in Pillow; does
+            not mix values).
+        channels: 3, or 1 for masks and grayscale images: palette PNGs then give palette indices,
+            grayscale ones their values, others their luma; 16-bit PNGs are errors.
+        flip: Probability of a horizontal flip.
+        mean, std: The result is (value / 255 - mean) / std per channel, unless the type is "u8".
+        type: "u8", "f16", "bf16" or "f32".
+        layout: "nchw" or "nhwc".
+        policy: "none", "randaugment" or "trivialaugment".
+        erasing: Probability of random erasing.
+        apply_orientation, allow_damage, scaled: Decoding options; see docs/reference/loader.md.
+        view: Fields with the same number draw the same crop and flip, for example an image and its
+            mask with interpolation="nearest", channels=1, type="u8".
+        then: Function that maps the image (uint8, not normalised) to the result of size `height` x
+            `width`, for example a torchvision transform. Without a `crop`, encoded images are
+            passed to it whole, as decoded.
+        given: Kind of image that `then` takes: "numpy" (height, width, channels), "pil" or "torch"
+            (channels, height, width). Default: "pil" for torchvision transforms, otherwise "numpy".
+        result: (type, shape) that `then` returns, if it differs from `type`, `layout`, `height` and
+            `width`.
+        stream: As in Function.
 
-    then: a function that is given the picture, as uint8 and not normalised, and gives the result,
-        of `height` and `width`: a transform of torchvision, say. Where there is no `crop`, encoded
-        pictures are given to it whole, as they were decoded.
-    given: what it takes: "numpy" (height, width, channels), "pil", "torch" (channels, height,
-        width); None: "pil" for a transform of torchvision, else "numpy".
-    result: (type, shape) of what it gives, where that is not `type`, `layout`, height and width.
-    stream: as a Function has it.
+    Returns:
+        An image field; a Function if `then` is given.
     """
     field = _set(_core.ImageField(), {'name': name, **values})
     if then is None:
@@ -65,21 +73,33 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
 
 
 def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
-    """Numbers of a feature, an array `name`: `type` "i64", "i32" or "f32"; `length` values a sample
-    (1: shape (N,)), or, with `ragged`, at most that many, filled up with `padding`, and an array NAME_length.
-    `feature`: its name in the records where it is another one; `truncate` what is longer."""
+    """A field of numbers from a feature.
+
+    Args:
+        name: Name of the array.
+        feature: Name of the feature. Default: `name`.
+        type: "i64", "i32" or "f32".
+        length: Values per sample; 1 gives shape (N,).
+        ragged: Accept up to `length` values, fill up with `padding`, and add an array NAME_length.
+        truncate: Truncate longer lists of a ragged field.
+    """
     return _set(_core.NumbersField(), {'name': name, **values})
 
 
 def Bytes(name: str, **values) -> _core.BytesField:  # noqa: N802
-    """Bytes of a feature as they are, an array `name` of uint8: of `shape`, or, with `ragged`, at most
-    so many, filled up with 0, and an array NAME_length. `feature` and `truncate` as Numbers have
-    them."""
+    """A field of bytes from a feature, unchanged: an array of uint8.
+
+    Args:
+        name: Name of the array.
+        shape: Shape per sample.
+        ragged: Accept up to that many bytes, fill up with 0, and add an array NAME_length.
+        feature, truncate: As in Numbers.
+    """
     return _set(_core.BytesField(), {'name': name, **values})
 
 
 def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
-    """The record's ordinal in the split, an array `name` of int64."""
+    """A field with the ordinal of the record in the split: an array `name` of int64."""
     return _set(_core.IdField(), {'name': name})
 
 
@@ -87,9 +107,17 @@ Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField
 
 
 def recipe(name: str, **image) -> list[Field]:
-    """The fields of the recipe `name`, one of recipe_names(); `image` changes its picture:
-    recipe("imagenet-train", height=128, width=128, type="f16"). Raises InvalidArgumentError for
-    other names, TypeError for what a picture has not."""
+    """Returns the fields of a recipe.
+
+    Args:
+        name: One of recipe_names().
+        image: Changes to the recipe's image field, for example
+            recipe("imagenet-train", height=128, width=128, type="f16").
+
+    Raises:
+        InvalidArgumentError: If there is no such recipe.
+        TypeError: If an image field has no such attribute.
+    """
     fields = _core.recipe(name)
     for field in fields:
         if isinstance(field, _core.ImageField):

@@ -1,4 +1,4 @@
-"""Functions of the user, for samples and for batches, and what they are called with."""
+"""User functions on samples and batches, and the objects that they are called with."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,13 +13,13 @@ from recpack_io.keyed import Key
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# Of arrays, as NumPy and as the C++ loader name them.
+# Array types: names in NumPy and in the C++ loader.
 TYPES = {'uint8': 'u8', 'int32': 'i32', 'int64': 'i64', 'uint64': 'u64', 'float16': 'f16',
          'float32': 'f32'}
 
 
 class _Keyed:
-    """What has a key has its generators."""
+    """Base of objects with random generators that are made from a key."""
 
     __slots__ = ()
 
@@ -27,28 +27,32 @@ class _Keyed:
 
     @property
     def rng(self) -> np.random.Generator:
-        """NumPy's generator, made when it is first asked for."""
+        """A NumPy generator, made on first use."""
         return self._key.rng
 
     @property
     def seed(self) -> int:
-        """Below 2**32, for generators of other libraries."""
+        """A seed below 2**32, for generators of other libraries."""
         return self._key.seed
 
 
 class Sample(_Keyed):
-    """One sample, for the time of a call: `sample["label"]` is an array of the feature's values.
+    """A sample, valid during a call: `sample["label"]` is an array of the feature's values.
 
-    Arrays are the function's own, to be changed and kept: int64 or float32 of shape (values,),
-    uint8 of shape (bytes,), or a list of these where a feature has not just one value of bytes.
-    `in` and keys() as in a dictionary. recpack_io.decode_image() makes pixels of an encoded
-    picture.
+    Arrays belong to the function, which may change and keep them: int64 or float32 of shape
+    (values,), uint8 of shape (bytes,), or a list of these if a feature does not have exactly one
+    value of bytes. `in` and keys() work as in a dictionary. recpack_io.decode_image() decodes
+    encoded images.
 
-    id: the record's ordinal in the split. epoch; position: in the epoch, over all ranks.
-    image: uint8 of shape (height, width, channels), where the function has an `image`; else None.
-    rng: a numpy.random.Generator. seed: below 2**32, for generators of other libraries. Both are
-        keyed by the loader's seed, the epoch, the position and the function's `stream`, and by
-        nothing else.
+    Attributes:
+        id: Ordinal of the record in the split.
+        epoch: Epoch of the sample.
+        position: Position in the epoch, over all ranks.
+        image: uint8 array of shape (height, width, channels) if the function has an `image`,
+            otherwise None.
+        rng: A numpy.random.Generator.
+        seed: A seed below 2**32 for generators of other libraries. `rng` and `seed` depend only on
+            the loader's seed, the epoch, the position and the function's `stream`.
     """
 
     __slots__ = ('_features', '_key', 'epoch', 'id', 'image', 'position')
@@ -73,17 +77,20 @@ class Sample(_Keyed):
         return iter(self.keys())
 
     def keys(self) -> list[str]:
-        """Names of the features, sorted."""
+        """Returns the names of the features, sorted."""
         return self._features.keys()
 
 
 class BatchArrays(_Keyed, dict[str, Any]):
-    """A batch, for the time of a call: its arrays by name, to be changed in place. They lie in the
-    loader's memory: what is kept of them must be a copy. Arrays of bfloat16, which NumPy has not,
-    are not there.
+    """A batch, valid during a call: its arrays by name, to change in place.
 
-    epoch, position: of its first sample. ids, mask: uint64 and uint8, by sample, to be read.
-    rng, seed: as a Sample has them, keyed by the position of the batch's first sample.
+    The arrays lie in the loader's memory: copy what you keep. Arrays of bfloat16 are missing, since
+    NumPy does not support it.
+
+    Attributes:
+        epoch, position: Of the first sample.
+        ids, mask: Arrays of uint64 and uint8 per sample, read-only.
+        rng, seed: As in Sample, keyed by the position of the first sample.
     """
 
     __slots__ = ('_key', 'epoch', 'ids', 'mask', 'position')
@@ -100,9 +107,9 @@ class BatchArrays(_Keyed, dict[str, Any]):
 
 
 def kind_and_shape(declared: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Of one sample's array, as it is declared: a type, or (type, shape)."""
+    """Parses the declaration of a sample's array: a type, or (type, shape)."""
     kind, shape = declared if isinstance(declared, tuple) else (declared, ())
-    kind = np.dtype(kind).newbyteorder('=')  # as batches have it
+    kind = np.dtype(kind).newbyteorder('=')  # as in batches
     return kind, (shape,) if isinstance(shape, int) else tuple(shape)
 
 
@@ -115,7 +122,7 @@ def _core_array(name: str, declared: Any) -> tuple[str, str, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Declared:
-    """A function, and the arrays that it gives."""
+    """A function and the arrays that it returns."""
 
     call: Callable[[Any], Any]
     arrays: Mapping[str, Any] = field(default_factory=dict)
@@ -128,16 +135,19 @@ class Declared:
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """Name of the function in messages."""
         return str(getattr(self.call, '__qualname__', type(self.call).__name__))
 
     def core_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        """The arrays as the core takes them: name, type and a sample's shape."""
+        """Returns name, type and sample shape of each array, for the core."""
         return [_core_array(name, declared) for name, declared in self.arrays.items()]
 
     def checked(self, result: Any) -> list[npt.NDArray[Any]]:
-        """The `result` of a call, in the order of `arrays`, as they are declared. Raises TypeError
-        and ValueError for what is not so."""
+        """Converts the result of a call to the declared arrays, in the order of `arrays`.
+
+        Raises:
+            TypeError, ValueError: If the result does not match the declaration.
+        """
         who = f'function {self.name}'
         if not isinstance(result, Mapping):
             raise TypeError(f'{who} gave {type(result).__name__}, not a dictionary of its arrays: '
@@ -163,20 +173,22 @@ class Declared:
 
 @dataclass(frozen=True)
 class Function(Declared):
-    """Arrays that a function fills: `call(sample)` gives a dictionary of one sample's.
+    """A field whose arrays a function returns: `call(sample)` returns a dictionary for one sample.
 
-    arrays: what it gives, by name: a type, or (type, shape): {"boxes": ("float32", (10, 4)),
-        "area": "float32"}. Types: uint8, int32, int64, uint64, float16, float32. A batch has them
-        with the batch size in front. Safe casts are made, and float64 is rounded; others are
-        errors.
-    image: an Image field: the function is given the picture that this makes (`sample.image`: uint8,
-        cropped, resized, flipped and augmented, not normalised).
-    stream: functions with the same number draw the same random numbers; None: its place among the
-        loader's functions.
+    Several threads call it (one at a time under the interpreter's lock; concurrently on
+    free-threaded Python), or worker processes. The result must depend on the sample only, otherwise
+    batches are not reproducible.
 
-    Several threads call it, one at a time for the interpreter's lock (free-threaded Python has none:
-    at the same time), or worker processes do. What it returns must be a function of the sample, or
-    batches are not one of the seed.
+    Args:
+        call: The function.
+        arrays: Returned arrays by name: a type, or (type, shape), such as
+            {"boxes": ("float32", (10, 4)), "area": "float32"}. Types: uint8, int32, int64, uint64,
+            float16, float32. Batches prepend the batch size to the shape. Safe casts are made, and
+            float64 is rounded; other casts are errors.
+        stream: Functions with the same number draw the same random numbers. Default: the function's
+            index in the loader.
+        image: An Image field that makes `sample.image`: uint8, cropped, resized, flipped and
+            augmented, not normalised.
     """
 
     image: _core.ImageField | None = None
@@ -184,11 +196,16 @@ class Function(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.image, _core.ImageField | None):
-            raise TypeError(f'{self.image!r} is no Image, or one with `then`')
+            raise TypeError(f'{self.image!r} is not an Image field without `then`')
 
 
 @dataclass(frozen=True)
 class BatchFunction(Declared):
-    """Changes batches when they are whole: `call(batch)` changes arrays in place, and gives a
-    dictionary of those that are declared in `arrays`, as Function has them, of one sample's shape;
-    None where there are none. `stream`: as Function has it."""
+    """A function on complete batches, which changes their arrays in place.
+
+    Args:
+        call: The function. Returns a dictionary of the arrays declared in `arrays`, or None if
+            there are none.
+        arrays: Added arrays, as in Function, with the shape of one sample.
+        stream: As in Function.
+    """

@@ -1,4 +1,4 @@
-"""JAX: batches as dictionaries of jax.Arrays, on the host or ahead on one or several devices.
+"""Loader for JAX: batches are dictionaries of jax.Arrays, on the host or ahead on devices.
 
     from recpack_io.jax import Loader
     for batch in Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256,
@@ -18,10 +18,10 @@ from recpack_io.errors import InvalidArgumentError
 
 
 class Batch(dict):
-    """The arrays of a batch by name. A pytree of these and of the mask: jit takes it whole."""
+    """The arrays of a batch by name. A pytree of these and the mask, so that jit takes it whole."""
 
-    # By sample, a bool array where the others are: False where it only fills up the last batch
-    # (last_batch="pad"). Leave these out of what is counted: (right & batch.mask).sum().
+    # Bool array on the devices of the others, per sample: False for padding of the last batch
+    # (last_batch="pad"). Exclude padding from metrics: (right & batch.mask).sum().
     mask: jax.Array
 
 
@@ -44,14 +44,15 @@ Devices = jax.Device | Sequence[jax.Device] | Sharding | None
 
 
 def arrays(core) -> dict[str, jax.Array]:
-    """Arrays of JAX's CPU device over the memory of `core`, a batch as the loader makes it, which
-    they keep. Without jax_enable_x64
-    JAX makes int32 of int64, a copy."""
+    """Returns arrays on JAX's CPU device that share the memory of `core`, and keep it alive.
+
+    `core` is a batch of the core. Without jax_enable_x64, JAX converts int64 to int32, a copy.
+    """
     return {name: jax.dlpack.from_dlpack(core.dlpack(name)) for name in core.keys()}
 
 
 def sharding_of(devices: Devices) -> Sharding | None:
-    """Of `devices` as Loader takes them: several share a batch, each a stretch of its samples."""
+    """Returns the sharding for `devices`: several devices share a batch, in contiguous parts."""
     if devices is None or isinstance(devices, Sharding):
         return devices
     if isinstance(devices, jax.Device):
@@ -63,17 +64,24 @@ def sharding_of(devices: Devices) -> Sharding | None:
 
 
 class Loader(AheadLoader):
-    """As recpack_io.Loader; each batch is a Batch, a dictionary of jax.Arrays, with a `mask`.
+    """A recpack_io.Loader whose batches are Batch objects: dictionaries of jax.Arrays and a `mask`.
 
-    device: None: the arrays are JAX's CPU device's, copies of the batch: JAX computes
-        asynchronously, and would hold the memory of all batches that wait for their turn. A jax.Device, a list of them or a jax.sharding.Sharding of the first dimension: the
-        arrays are put there, `ahead` batches ahead. A sharding over several processes makes global
-        arrays, to which each process gives its batch.
-    ahead: batches on their way.
+    Rank and world size are JAX's if jax.distributed is initialized. A batch's memory is reused once
+    JAX has copied it. For arrays without a copy, use recpack_io.jax.arrays() in programs that
+    block_until_ready() before they take more batches than max_live_batches.
 
-    Rank and world size are JAX's where jax.distributed is initialized. A batch's memory is used
-    again when JAX has copied it. recpack_io.jax.arrays() is the way without a copy, for programs
-    that block_until_ready() before they take more batches than max_live_batches. Raises InvalidArgumentError for a batch size that the devices cannot share.
+    Args:
+        device: None: arrays on JAX's CPU device, copies of the batch, because JAX computes
+            asynchronously and would hold the memory of all batches that wait for their turn. A
+            jax.Device, a list of them, or a jax.sharding.Sharding of the first dimension: the
+            arrays are put there, `ahead` batches ahead. A sharding over several processes makes
+            global arrays, to which each process contributes its batch.
+        ahead: Batches on their way.
+        batch_size: Samples per batch and rank.
+        options: As in recpack_io.Loader.
+
+    Raises:
+        InvalidArgumentError: If the devices cannot share a batch of this size.
     """
 
     def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None,
@@ -99,7 +107,7 @@ class Loader(AheadLoader):
 
     def _send(self, core) -> Batch:
         host = {name: np.asarray(array) for name, array in arrays(core).items()}
-        if self._on_cpu:  # which takes memory of NumPy as it is
+        if self._on_cpu:  # which would share NumPy's memory
             host = {name: np.array(array, copy=True) for name, array in host.items()}
         there = Batch({name: self._put(array) for name, array in host.items()})
         there.mask = self._put(core.mask.astype(bool))  # a copy

@@ -1,4 +1,4 @@
-"""Random numbers of functions: keyed by the sample, whatever thread or process it is made in."""
+"""Random numbers for functions, keyed by the sample and independent of thread and process."""
 from __future__ import annotations
 
 import contextlib
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Key:
-    """What the generators of a call are made of."""
+    """Key of the random generators of a call."""
 
     __slots__ = ('_low_high', '_rng', 'seed')
 
@@ -24,8 +24,10 @@ class Key:
 
 
 def on_a_thread(seed: int):
-    """While it is entered, what this thread draws of torch comes from a generator of its own: the
-    process's is the training's, on which other threads draw meanwhile."""
+    """Returns a context in which this thread has its own generator for torch's random numbers.
+
+    The process's generator belongs to the training, and other threads draw from it concurrently.
+    """
     if not hasattr(sys.modules.get('torch'), 'Generator'):
         return contextlib.nullcontext()
     from recpack_io.torch_draws import Draws
@@ -33,8 +35,10 @@ def on_a_thread(seed: int):
 
 
 def in_a_process(seed: int):
-    """Seeds the generators of a worker process, which are nobody else's. torch then draws what it
-    draws on a thread."""
+    """Seeds the generators of a worker process.
+
+    torch then draws the same numbers as on a thread.
+    """
     random.seed(seed)
     np.random.seed(seed)
     if torch := sys.modules.get('torch'):

@@ -1,4 +1,4 @@
-"""Batches for training, as Python's users of loaders expect them."""
+"""Loader: batches for training."""
 from __future__ import annotations
 
 import atexit
@@ -18,27 +18,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STATE_VERSION = 1
-# The first pair that is there counts: torchrun's, Open MPI's, Slurm's.
+# The first pair that is set applies: torchrun, Open MPI, Slurm.
 _LAUNCHERS = (('RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
               ('SLURM_PROCID', 'SLURM_STEP_NUM_TASKS'))
-_open: dict[int, weakref.ref[Loader]] = {}  # other threads may add and remove some meanwhile
+_open: dict[int, weakref.ref[Loader]] = {}  # other threads may change it concurrently
 
 
 @atexit.register
 def _close_all() -> None:
-    """Before the interpreter ends, which the loaders' threads may call."""
+    """Closes all loaders before the interpreter ends, which their threads may call."""
     for there in list(_open.values()):
         if (loader := there()) is not None:
             loader.close()
     _core.await_endings()
     threading = sys.modules.get('threading')
     if threading and any(thread.daemon for thread in threading.enumerate()):
-        _core.set_leak_warnings(False)  # what such threads hold is never let go of
+        _core.set_leak_warnings(False)  # daemon threads never release what they hold
 
 
 class Batch:
-    """The arrays of a batch by name, each of shape (samples, ...). They lie in its own memory: they
-    keep it, nothing is copied."""
+    """The arrays of a batch by name, each of shape (samples, ...).
+
+    The arrays share the batch's memory, without a copy, and keep it alive.
+    """
 
     __slots__ = ('_core',)
 
@@ -52,49 +54,51 @@ class Batch:
         return len(self._core)
 
     def keys(self) -> list[str]:
-        """Names of the arrays."""
+        """Returns the names of the arrays."""
         return self._core.keys()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def items(self) -> list[tuple[str, NDArray[Any]]]:
-        """The arrays with their names."""
+        """Returns the arrays with their names."""
         return [(name, self[name]) for name in self.keys()]
 
     def dlpack(self, name: str) -> Any:
-        """The array of this name for torch.from_dlpack(), jax.dlpack.from_dlpack() and their like:
-        also of bfloat16, which NumPy has not."""
+        """Returns an array for torch.from_dlpack(), jax.dlpack.from_dlpack() and similar functions.
+
+        Supports bfloat16, which NumPy does not.
+        """
         return self._core.dlpack(name)
 
     @property
     def epoch(self) -> int:
-        """That its first sample is of."""
+        """Epoch of the first sample."""
         return self._core.epoch
 
     @property
     def number(self) -> int:
-        """In the epoch, from where this run began."""
+        """Number of the batch in the epoch, counted from where this run began."""
         return self._core.number
 
     @property
     def ids(self) -> NDArray[Any]:
-        """Ordinal of each sample's record in the split, uint64 of shape (samples,)."""
+        """Ordinals of the records in the split, uint64 of shape (samples,)."""
         return self._core.ids
 
     @property
     def mask(self) -> NDArray[Any]:
-        """0 where a sample only fills up the last batch, uint8 of shape (samples,)."""
+        """0 for padding of the last batch, otherwise 1; uint8 of shape (samples,)."""
         return self._core.mask
 
     @property
     def token(self) -> str:
-        """Where a run stands that has used this batch: part of a state."""
+        """Resume token for the position after this batch; part of a state."""
         return self._core.token
 
 
 def _in_jax_distributed() -> bool:
-    """Without asking for devices, which would open them."""
+    """Tells whether jax.distributed is in use, without querying devices, which would open them."""
     distributed = getattr(sys.modules.get('jax'), 'distributed', None)
     if distributed is None:
         return False
@@ -105,8 +109,11 @@ def _in_jax_distributed() -> bool:
 
 
 def place_of_process() -> tuple[int, int]:
-    """Rank and world size of torch.distributed or jax.distributed where that is in use, else of the
-    launcher."""
+    """Returns rank and world size.
+
+    They are taken from torch.distributed or jax.distributed if that is in use, otherwise from the
+    launcher's environment variables. Default: (0, 1).
+    """
     torch = sys.modules.get('torch')
     distributed = getattr(torch, 'distributed', None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
@@ -121,52 +128,64 @@ def place_of_process() -> tuple[int, int]:
 
 
 def _given_path(path: str | os.PathLike[str]) -> str:
-    """What it means now: it is opened anew where the loader begins anew, and by then the program may
-    have changed its folder."""
+    """Returns the path made absolute.
+
+    The loader may open it again later, when the working directory may have changed.
+    """
     path = os.fspath(path)
     return os.path.join(os.getcwd(), path) if path and not os.path.isabs(path) else path
 
 
 class Loader:
-    """Batches of a data set, epoch by epoch: each `for batch in loader` is one epoch.
+    """Loads batches of a data set, epoch by epoch: each `for batch in loader` is one epoch.
 
-    dataset: of recpack_io.open().
-    recipe: a name of recipe_names(); or `fields`: what a batch is made of.
-    batch_size: of one rank.
-    seed: order and augmentation are a function of it, of the data set and the fields alone, whatever
-        threads and ranks there are.
-    rank, world_size: None: those of torch.distributed, jax.distributed, torchrun, Open MPI or
-        Slurm, else 0 of 1.
-    order: "auto", "global", "window", "sequential".
-    last_batch: "drop", "pad" (filled up; batch.mask says with what) or "keep".
-    threads: 0: all processors that the process may use. prefetch: batches that are made ahead.
-    max_live_batches: batches that may be held, by their arrays too, while the loader goes on, in memory
-        beside that of `prefetch`; 2 or more. With so many held the next one raises
-        InvalidArgumentError: copy what is to stay. 0: `prefetch` batches are all there are.
-    cache: "none", "records" or "pictures", of at most `cache_bytes` bytes.
-    on_bad_record: "fail", or "substitute" another for at most `max_bad_share` of an epoch's records;
-        `ledger`: file that gets a line for each.
-    batch_functions: called with each batch when it is whole: BatchFunctions, or functions that
-        change its arrays in place.
-    workers: processes that call Functions and batch functions; 0: the loader's threads call them.
-        multiprocessing_context: how they are started: "fork", "spawn", "forkserver", a context, or
-        None: multiprocessing's own.
-    verify: check the CRCs of all that is read.
-    batch_type: what a batch is; the adapters have theirs.
-    device: None, the host: recpack_io.torch and recpack_io.jax have Loaders for others.
+    Only one thread may iterate; close() and stats() are thread-safe. Leaving an iteration early
+    ends the epoch: the next iteration is the next epoch. After load_state_dict(), the next
+    iteration continues after the last batch before the state was taken.
 
-    One thread iterates; any may call close() and stats(). An iteration that is left in the middle of
-    an epoch ends it: the next one is the next epoch. After load_state_dict() the next iteration goes
-    on behind the batch that was last when the state was taken.
+    Args:
+        dataset: Result of recpack_io.open().
+        recipe: One of recipe_names(). Alternatively give `fields`.
+        fields: Fields of the batch.
+        batch_size: Samples per batch and rank.
+        seed: Order and augmentation are a function of the seed, the data set and the fields only,
+            independent of the number of threads and ranks.
+        rank, world_size: Default: from torch.distributed, jax.distributed, torchrun, Open MPI or
+            Slurm, otherwise 0 and 1.
+        order: "auto", "global", "window" or "sequential".
+        last_batch: "drop", "pad" (fill up; batch.mask marks the padding) or "keep".
+        threads: Number of threads. 0: all processors that the process may use.
+        prefetch: Number of batches made ahead.
+        max_live_batches: Number of batches (or their arrays) that may be held while the loader
+            continues, in memory in addition to that of `prefetch`; at least 2. If that many are
+            held, the next one raises InvalidArgumentError: copy what you keep. 0: only the
+            `prefetch` batches exist.
+        cache: "none", "records" or "pictures".
+        cache_bytes: Maximum size of the cache.
+        on_bad_record: "fail" or "substitute" (take another record).
+        max_bad_share: Maximum share of an epoch's records that may be substituted.
+        ledger: File to which a line is appended for each substitution.
+        verify: Check the CRCs of everything that is read.
+        batch_functions: Called with each complete batch: BatchFunctions, or functions that change
+            its arrays in place.
+        workers: Number of processes that call Functions and batch functions. 0: the loader's
+            threads call them.
+        multiprocessing_context: How the processes are started: "fork", "spawn", "forkserver", a
+            context, or None for the default of multiprocessing.
+        batch_type: Type of batches; set by adapters.
+        device: None, for the host. For other devices use the Loaders of recpack_io.torch and
+            recpack_io.jax.
 
-    Raises InvalidArgumentError for what makes no sense together. Batches raise CorruptError, with
-    path, offset and ordinal; IoError; NotFoundError for a feature that a record lacks; and what
-    functions raise. The loader is at its end then.
+    Raises:
+        InvalidArgumentError: If options are invalid or contradict each other.
+        CorruptError, IoError, NotFoundError: During iteration, if a record is corrupt (with path,
+            offset and ordinal), cannot be read or lacks a feature. Exceptions of user functions are
+            raised as well. The loader gives no more batches afterwards.
     """
 
-    _all_open = _open  # which close() needs when the module's own names are gone
+    _all_open = _open  # for close(), when the module's globals may be gone
     _core = _functions = None
-    _order: dict[str, str] = {}  # with what "auto" came to, or a state's
+    _order: dict[str, str] = {}  # the resolved order, or the state's
     _closed = False
 
     def __init__(self, dataset: _core.Dataset, recipe: str | None = None, *,
@@ -212,11 +231,11 @@ class Loader:
         core = _core.Loader(self.dataset,
                             self._options | order | {'epoch': epoch, 'resume': token})
         if token and core.seed() != self._options['seed']:
-            raise InvalidArgumentError(f'the state is of seed {core.seed()}, the loader of seed '
+            raise InvalidArgumentError(f'the state has seed {core.seed()}, the loader has seed '
                                        f'{self._options["seed"]}; make one with the state\'s')
         self._core, self._order = core, {'order': core.order()}
-        self._epoch = core.epoch()  # that the next batch is of
-        self._inside = False  # batches of an epoch were given, and not its end
+        self._epoch = core.epoch()  # of the next batch
+        self._inside = False  # inside an epoch
         if self._closed:  # meanwhile
             core.close()
             self._check_open()
@@ -226,9 +245,11 @@ class Loader:
             raise InvalidArgumentError('the loader was closed; make another')
 
     def close(self) -> None:
-        """Ends its threads and worker processes. Batches that are held stay valid. It is called
-        where the loader is let go of, and at the program's end. A function that runs on for more
-        than a second is interrupted, by a SystemExit."""
+        """Ends the threads and worker processes. Batches that are held stay valid.
+
+        Called on destruction and at exit. A function that runs for more than another second is
+        interrupted by a SystemExit.
+        """
         self._closed = True
         self._all_open.pop(id(self), None)
         if self._functions is not None:
@@ -240,18 +261,18 @@ class Loader:
         self.close()
 
     def __len__(self) -> int:
-        """Batches of a whole epoch."""
+        """Returns the number of batches per epoch."""
         return self._core.steps_per_epoch()
 
     def __iter__(self) -> Iterator[Batch]:
         if self._inside:
             self._begin(self._epoch + 1)
         while batches := self._next():
-            yield batches.pop()  # no variable keeps it while the program works on it
+            yield batches.pop()  # no variable must keep it while the program uses it
         self._epoch, self._inside = self._core.epoch(), False
 
     def _next(self) -> list[Any]:
-        """The next batch, alone in a list; at the epoch's end there is none in it."""
+        """Returns the next batch in a list; an empty list at the end of the epoch."""
         core = self._core.next()
         if core is None:
             return []
@@ -260,18 +281,23 @@ class Loader:
 
     @property
     def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """What a batch is made of: by name the type, as "f32" or "bf16", and a sample's shape."""
+        """Type, such as "f32" or "bf16", and sample shape of each array, by name."""
         return {name: (kind, tuple(shape)) for name, kind, shape in self._core.arrays()}
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iteration is this epoch, from its beginning; of the epoch that a state was taken
-        in, what is left of it."""
+        """Makes the next iteration this epoch, from its beginning.
+
+        If it is the epoch of a loaded state, the rest of it.
+        """
         if self._inside or epoch != self._epoch:
             self._begin(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader stands: behind the last batch that it gave. An error in a run of
-        `recprobe gain`, so that no checkpoint is overwritten with what it trains."""
+        """Returns the state: the position after the last batch that the loader gave.
+
+        Raises:
+            UnsupportedError: In a run of `recprobe gain`, so that no checkpoint is overwritten.
+        """
         if _core.is_gain_run():
             raise UnsupportedError(
                 'this run is an experiment of recprobe gain: most of its batches are repeated, and '
@@ -279,17 +305,24 @@ class Loader:
         return {'version': _STATE_VERSION, 'token': self._core.token()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from there: `state` is of state_dict(). Threads, ranks and the batch size may be
-        others than then. Raises ValueError for a state of another version, InvalidArgumentError for
-        one of another data set or seed."""
+        """Continues from a state of state_dict(). Threads, ranks and batch size may differ.
+
+        Raises:
+            ValueError: If the state has another version.
+            InvalidArgumentError: If the state belongs to another data set or seed.
+        """
         if state.get('version') != _STATE_VERSION:
             raise ValueError(f'the state has version {state.get("version")!r}, '
                              f'this package reads {_STATE_VERSION}')
         self._begin(token=state['token'])
 
     def stats(self) -> dict[str, Any]:
-        """Where the loader's time went since it began: seconds, counts and bytes by stage; how many
-        batches are ready and held, and the memory: `slabs` of `batch_bytes` each."""
+        """Returns statistics since the start.
+
+        Returns:
+            Seconds, counts and bytes per stage; numbers of ready and held batches; and memory:
+            `slabs` of `batch_bytes` each.
+        """
         return self._core.stats()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What data sets and loaders look like in a notebook: HTML in its own colours, light or dark."""
+"""HTML representations of data sets and loaders for notebooks, for light and dark themes."""
 from __future__ import annotations
 
 import base64
@@ -14,7 +14,7 @@ _FAINT = 'style="opacity:.7"'
 
 
 def _rows(rows: list[tuple], head: tuple = ()) -> str:
-    """A table. What is in it is HTML already."""
+    """Returns a table. Cells must be HTML already."""
     lines = [(head, 'th')] * bool(head) + [(row, 'td') for row in rows]
     return f'<table {_TABLE}>' + ''.join(
         '<tr style="background:none">' + ''.join(f'<{tag} {_CELL}>{cell}</{tag}>' for cell in cells)
@@ -22,7 +22,7 @@ def _rows(rows: list[tuple], head: tuple = ()) -> str:
 
 
 def size(nbytes: int) -> str:
-    """As of 123,456,789 bytes: 123 MB."""
+    """Formats a size: 123,456,789 bytes are "123 MB"."""
     amount, units = float(nbytes), ['B', 'KB', 'MB', 'GB', 'TB']
     while amount >= 1000 and len(units) > 1:
         amount, units = amount / 1000, units[1:]
@@ -79,7 +79,7 @@ def _bar(share: float, waiting: bool) -> str:
 
 
 def of_loader(loader) -> str:
-    """A bar a stage: its share of the time of all threads."""
+    """Returns a table with a bar per stage: its share of the time of all threads."""
     stats = loader.stats()
     whole = stats['seconds'] * stats['threads'] or 1
     rows = [(escape(_WAITING.get(name, name)), _bar(stage['seconds'] / whole, name in _WAITING),

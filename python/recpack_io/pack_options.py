@@ -1,4 +1,4 @@
-"""What `recpack pack` takes beside its source and its folder, as arguments of pack()."""
+"""Options of `recpack pack` as arguments of pack()."""
 from __future__ import annotations
 
 import os
@@ -11,7 +11,7 @@ Path = str | os.PathLike[str]
 
 
 class PathOptions(TypedDict, total=False):
-    """Of paths alone; pack() says what they are."""
+    """Options for paths only; see pack()."""
 
     threads: int
     kind: str
@@ -42,7 +42,7 @@ class PathOptions(TypedDict, total=False):
 
 
 def _pairs(given: str | Mapping[str, str]) -> str:
-    """NAME=VALUE,... as the program takes it."""
+    """Formats pairs as NAME=VALUE,... for the program."""
     if isinstance(given, str):
         return given
     return ','.join(f'{name}={value}' for name, value in given.items())
@@ -75,8 +75,12 @@ def core_options(*, threads: int = 0, kind: str = '', splits: str | Sequence[str
                  shuffle: int | str | None = 'auto', limit: int = 0, max_skip: float = 0.0,
                  append: bool = False, task: tuple[int, int] = (0, 1), dali_index: bool = False,
                  work_folder: Path = '') -> dict[str, Any]:
-    """PathOptions with their defaults, as the core takes them. Raises TypeError for a name that is
-    none of them, InvalidArgumentError for a value that cannot be."""
+    """Returns PathOptions with their defaults, for the core.
+
+    Raises:
+        TypeError: If there is no option of that name.
+        InvalidArgumentError: If a value is invalid.
+    """
     if vocabulary is not None and vocabulary_file:
         raise InvalidArgumentError('a vocabulary is made, or read of vocabulary_file: choose one')
     by_class = shuffle == 'auto'

@@ -1,4 +1,4 @@
-"""Data sets into folders of shards."""
+"""Packs data sets into folders of shards."""
 from __future__ import annotations
 
 import os
@@ -21,12 +21,14 @@ Progress = Callable[[int, int | None], object]
 
 @dataclass(frozen=True)
 class PackResult:
-    """What was packed.
+    """Result of packing.
 
-    records, shards: how many there are, of a task its own. nbytes: of the shards.
-    skipped: items that were left out, each with the reason.
-    complete: False where shards of other tasks are missing; the last task writes the manifest.
-    notices: what was left out of the source and the like, a line each.
+    Attributes:
+        records, shards: Numbers of records and shards; of a task, its own.
+        nbytes: Size of the shards.
+        skipped: Items that were skipped, with the reasons.
+        complete: False if shards of other tasks are missing; the last task writes the manifest.
+        notices: Notices, for example about ignored files of the source.
     """
 
     records: int
@@ -38,7 +40,7 @@ class PackResult:
 
 
 class _Meter:
-    """Calls `progress` now and then; what it raises is the caller's."""
+    """Calls `progress` from time to time; its exceptions reach the caller."""
 
     def __init__(self, progress: Progress | None, total: int | None):
         self._progress, self._total, self._done = progress, total, 0
@@ -95,43 +97,62 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
          compression: str = 'none', level: int = 6, overwrite: bool = False, sync: bool = True,
          progress: Progress | None = None, class_names: Sequence[str] | None = None,
          **path_options: Unpack[PathOptions]) -> PackResult:
-    """Packs a data set into the folder `out`: shards, index and manifest, for open() and
-    `recpack verify`. A relative one is within the folder that the program is in now.
+    """Packs a data set into the folder `out`, for open() and `recpack verify`.
 
-    source: a path, packed as `recpack pack` does (it says what it takes, and goes on where it was
-        interrupted); or an iterable of records as Writer.write() takes them, in their order, once; or
-        a dictionary of such by split.
-    split: of an iterable, or of a tar.
-    shard_bytes: about the size of a shard before compression.
-    compression: "none", "gzip" or "zlib", of `level` 1 (fast) to 9 (small).
-    overwrite: remove what was packed into `out` before; for an iterable once all its records came.
-    sync: wait until files would survive a power cut.
-    progress: called with (done, total) about ten times a second: bytes of a path, records of an
-        iterable, whose total is None where it has no len(). What it raises stops the job.
-    class_names: of an iterable's labels, from 0; labels are its feature image/class/label or label.
+    Writes shards, an index and a manifest.
 
-    Of paths alone, as `recpack pack --help` has them:
+    An iterable that fails, or Ctrl-C, leaves no shard. A path that fails leaves complete shards
+    without a manifest; the next call continues.
 
-    kind: "cifar10", "folder", "imagenet", "tar", "list", "reviews", "tfrecord"; recognised.
-    threads: 0: all processors. shards: number of shards of each split, instead of shard_bytes.
-    splits: names of CIFAR's, ["train", "test"]. layout: what folders are, "splits" or "classes".
-    fields: {"image": "jpg"}: which, under which names. columns: {"zip": "bytes"}: types of a list's.
-    filters: of shards, ["label=3", "label!=4"]: records to keep. label_offset: number of the first
-        class of foreign records.
-    devkit, labels: of ImageNet's validation images: the kit, or a file of WordNet ids.
-    resize: shorter side of images in pixels, as JPEG of `quality` 1 to 100 (90). jpeg: "tile":
-        rewritten losslessly, so that crops decode alone. check_images: decode every image.
-    max_tokens, vocabulary (how many) or vocabulary_file, seed (of the splits): of reviews.
-    shuffle: a seed, None, or "auto": 0 where items lie by class. limit: records of each split.
-    max_skip: share of all items, of all tasks together, that may be bad: they are left out and listed.
-        0: the first one is an error.
-    append: add to what `out` holds. task: (0, 4): the first of four parts, each a process, on a
-        machine of its own say. dali_index: write NVIDIA DALI's, too.
-    work_folder: of temporary files, such as unpacked archives.
+    Args:
+        source: A path, packed as by `recpack pack` (see its help for the sources; an interrupted
+            run continues); an iterable of records as for Writer.write(), which are
+            packed in order in one pass; or a dictionary of such iterables by split.
+        out: Output folder. A relative path refers to the current working directory.
+        split: Split of an iterable or of a tar.
+        shard_bytes: Approximate size of a shard before compression.
+        compression: "none", "gzip" or "zlib".
+        level: Compression level, from 1 (fast) to 9 (small).
+        overwrite: Remove what was packed into `out` before; for an iterable, after its last record.
+        sync: Wait until files would survive a power failure.
+        progress: Called with (done, total) about ten times per second: bytes of a path, or records
+            of an iterable, with a total of None if it has no len(). An exception stops the job.
+        class_names: Names of an iterable's labels, from 0; labels are in its feature
+            image/class/label or label.
 
-    An iterable that fails, or Ctrl-C, leaves no shard. A path that does leaves whole shards without a
-    manifest, for the next call to go on. Raises InvalidArgumentError (`out` holds something, a value
-    has no place in a record), NotFoundError, CorruptError, IoError.
+    For paths only, as in `recpack pack --help`:
+
+        kind: "cifar10", "folder", "imagenet", "tar", "list", "reviews" or "tfrecord". Default:
+            detected.
+        threads: Number of threads. 0: all processors.
+        shards: Number of shards per split, instead of shard_bytes.
+        splits: Names of CIFAR's splits, such as ["train", "test"].
+        layout: Meaning of folders: "splits" or "classes".
+        fields: Fields to pack, and their names: {"image": "jpg"}.
+        columns: Types of a list's columns: {"zip": "bytes"}.
+        filters: Conditions on records of shards to keep: ["label=3", "label!=4"].
+        label_offset: Number of the first class in foreign records.
+        devkit, labels: Labels of ImageNet's validation images: the kit, or a file of WordNet ids.
+        resize: Shorter side of images in pixels; they become JPEGs.
+        quality: JPEG quality, 1 to 100. Default: 90.
+        jpeg: "tile": rewrite losslessly, so that crops can be decoded alone.
+        check_images: Decode every image.
+        max_tokens, vocabulary (size) or vocabulary_file, seed (of the splits): For reviews.
+        shuffle: A seed, None, or "auto": 0 if items are stored by class.
+        limit: Maximum number of records per split.
+        max_skip: Maximum share of bad items, over all tasks; they are skipped and listed. 0: the
+            first bad item is an error.
+        append: Add to the contents of `out`.
+        task: (0, 4) is the first of four parts, each packed by its own process or machine.
+        dali_index: Also write indexes for NVIDIA DALI.
+        work_folder: Folder for temporary files, such as unpacked archives.
+
+    Returns:
+        A PackResult.
+
+    Raises:
+        InvalidArgumentError: If `out` is not empty or a value cannot be stored.
+        NotFoundError, CorruptError, IoError: If the source cannot be read or `out` not be written.
     """
     common = {'out': os.fspath(out), 'shard_bytes': shard_bytes, 'compression': compression,
               'level': level, 'overwrite': overwrite, 'sync': sync}

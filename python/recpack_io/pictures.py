@@ -1,4 +1,4 @@
-"""Functions of a picture alone, as transforms are."""
+"""Functions that take only an image, such as transforms."""
 from __future__ import annotations
 
 import io
@@ -12,12 +12,12 @@ from recpack_io import _core
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.functions import TYPES, Declared, Function, Sample
 
-_USUAL = 'image/encoded', 'image', 'jpg', 'jpeg', 'png'  # as the core looks for them
+_USUAL = 'image/encoded', 'image', 'jpg', 'jpeg', 'png'  # the same as in the core
 _FAST = 1  # PNG's compression: a tenth larger than by default, in a quarter of the time
 
 
 class Whole:
-    """Decodes a sample's picture, of any size."""
+    """Decodes the image of a sample, of any size."""
 
     def __init__(self, field: _core.ImageField):
         if field.flip or field.erasing or field.policy != 'none':
@@ -38,7 +38,7 @@ def _image_of(sample: Sample) -> np.ndarray:
 
 
 class Then:
-    """A function of the picture alone: gives it to `then`, as the kind of picture that it takes."""
+    """Calls `then` with the image of a sample, converted to the kind that it takes."""
 
     def __init__(self, name: str, then: Callable, given: str | None, picture=_image_of):
         of_torchvision = type(then).__module__.partition('.')[0] == 'torchvision'
@@ -67,7 +67,7 @@ _GIVEN = {'numpy': lambda image: image, 'pil': _pil, 'torch': _torch}
 
 def of_picture(image: _core.ImageField, then: Callable, given: str | None, result,
                stream: int | None) -> Function:
-    """The field that Image(then=...) is."""
+    """Returns the field of Image(then=...)."""
     if result is None:
         channels = image.channels
         size = (image.height, image.width)
@@ -82,8 +82,11 @@ def of_picture(image: _core.ImageField, then: Callable, given: str | None, resul
 
 
 def png_of(name: str, value: Any) -> bytes | None:
-    """The value of the feature `name`, an image of Pillow, as a PNG file; None for all else. Raises
-    InvalidArgumentError for colours that PNG has not."""
+    """Encodes a Pillow image as a PNG file. Returns None for other values.
+
+    Raises:
+        InvalidArgumentError: With the feature's name, if PNG does not support the image's mode.
+    """
     pillow = sys.modules.get('PIL.Image')
     if pillow is None or not isinstance(value, pillow.Image):
         return None

@@ -1,4 +1,4 @@
-"""Records of a data set by number."""
+"""Data sets: access to records by number."""
 from __future__ import annotations
 
 import os
@@ -12,11 +12,12 @@ Path = str | os.PathLike
 
 @dataclass(frozen=True)
 class Feature:
-    """What records have under a name, by a look at 100 of them.
+    """Summary of a feature, from 100 records.
 
-    kind: "int64", "float", "bytes"; "mixed" where records differ.
-    min_length, max_length: values of a record; 0 where some lack it.
-    min_bytes, max_bytes: size of a value of bytes.
+    Attributes:
+        kind: "int64", "float", "bytes", or "mixed" if records differ.
+        min_length, max_length: Number of values in a record; 0 if some records lack the feature.
+        min_bytes, max_bytes: Size of a bytes value.
     """
 
     kind: str
@@ -27,11 +28,11 @@ class Feature:
 
 
 class Dataset(_core.Dataset):
-    """Records of one split, by number: `ds[7]`, `ds[-1]`, `ds[10:20]`, `ds[[5, 3, 8]]`, iteration.
-    Reading raises IndexError, CorruptError with path, offset and ordinal, IoError.
+    """The records of one split: `ds[7]`, `ds[-1]`, `ds[10:20]`, `ds[[5, 3, 8]]`, iteration.
 
-    Any number of threads may read. It can be pickled, and goes on in a forked process: readers are
-    made where they are used.
+    Thread-safe. Can be pickled, and stays usable in a forked process: readers are made on demand.
+
+    Reading raises IndexError, CorruptError (with path, offset and ordinal) or IoError.
     """
 
     def __reduce__(self):
@@ -48,7 +49,7 @@ class Dataset(_core.Dataset):
 
     @property
     def splits(self) -> dict[str, int]:
-        """Records of each split there is beside this one, where a manifest says so; and of this."""
+        """Number of records per split in the manifest; without a manifest, of this split."""
         return dict(self._splits()) or {self.split: len(self)}
 
     def __repr__(self) -> str:
@@ -62,18 +63,20 @@ class Dataset(_core.Dataset):
 
 def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
          fields: str | dict[str, str] = '', label_offset: int = 0, verify: bool = True) -> Dataset:
-    """Opens shards, or what `recpack pack` takes (class folders, uncompressed tars, lists, CIFAR).
+    """Opens shards, or a source of `recpack pack` (class folders, uncompressed tars, lists, CIFAR).
 
-    path: a folder, a manifest, a shard, a pattern such as "train-*", or a list of these; relative
-        ones are within the folder that the program is in now.
-    split: "train" unless said otherwise, or the only one there is.
-    fields: features found under other names: {"image": "jpg;jpeg", "label": "cls"}.
-    label_offset: the number of the first class: 1 for labels 1 to N.
-    verify: check the CRCs of all that is read.
+    Args:
+        path: A folder, a manifest, a shard, a pattern such as "train-*", or a list of these.
+            Relative paths refer to the current working directory.
+        split: Name of the split. Default: "train", or the only split.
+        fields: Aliases of features: {"image": "jpg;jpeg", "label": "cls"}.
+        label_offset: Number of the first class: 1 for labels 1 to N.
+        verify: Check the CRCs of everything that is read.
 
-    Raises NotFoundError, CorruptError, IoError; InvalidArgumentError for what is none of these, and
-    for a shard or tar that is listed twice; UnsupportedError for shards that are compressed as one
-    stream, which have no random access.
+    Raises:
+        NotFoundError, CorruptError, IoError: If the data set cannot be read.
+        InvalidArgumentError: If the path is none of these, or if a shard or tar is listed twice.
+        UnsupportedError: If shards are compressed as one stream, which has no random access.
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if isinstance(fields, dict):

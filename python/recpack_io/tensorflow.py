@@ -1,4 +1,4 @@
-"""TensorFlow: batches as dictionaries of tensors, and as a tf.data.Dataset.
+"""Loader for TensorFlow: batches are dictionaries of tensors; also as a tf.data.Dataset.
 
     from recpack_io.tensorflow import Loader
     loader = Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256)
@@ -21,14 +21,14 @@ _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f
 class Batch(dict):
     """The tensors of a batch by name."""
 
-    # By sample, a bool tensor: False where it only fills up the last batch (last_batch="pad").
-    # Leave these out of what is counted: tf.boolean_mask(right, batch.mask). Elements of a Dataset
-    # have it where as_dataset() is told under which name; give it to a tf.function as an argument.
+    # Bool tensor, per sample: False for padding of the last batch (last_batch="pad"). Exclude
+    # padding from metrics: tf.boolean_mask(right, batch.mask). Elements of a tf.data.Dataset have
+    # it under the name given to as_dataset(); pass it to a tf.function as an argument.
     mask: tf.Tensor
 
 
 def tensors(core) -> dict[str, tf.Tensor]:
-    """Tensors over the memory of `core`, a batch as the loader makes it, which they keep."""
+    """Returns tensors that share the memory of `core`, a batch of the core, and keep it alive."""
     return {name: tf.experimental.dlpack.from_dlpack(core.dlpack(name).__dlpack__())
             for name in core.keys()}
 
@@ -44,21 +44,22 @@ def _array(tensor: tf.Tensor) -> np.ndarray:
 
 
 def _arrays(batch: Batch, mask: str | None) -> dict[str, np.ndarray]:
-    """Over the tensors' memory; bfloat16, which buffers of Python do not know, is copied."""
+    """Returns arrays that share the tensors' memory, except bfloat16, which is copied."""
     named = batch if mask is None else {**batch, mask: batch.mask}
     return {name: _array(tensor) for name, tensor in named.items()}
 
 
 class Loader(loading.Loader):
-    """As recpack_io.Loader; each batch is a Batch, a dictionary of eager tensors on the host,
-    without a copy, with a `mask`."""
+    """A recpack_io.Loader whose batches are Batch objects: dictionaries of eager tensors, without a
+    copy, with a `mask`.
+    """
 
     def __init__(self, dataset, recipe: str | None = None, **options):
         super().__init__(dataset, recipe, batch_type=_batch, **options)
 
     @property
     def element_spec(self) -> dict[str, tf.TensorSpec]:
-        """Of a batch. The first dimension is None where the last batch is kept short."""
+        """Specification of a batch. The first dimension is None if the last batch may be short."""
         return {name: self._spec(name, _TYPES[kind], shape)
                 for name, (kind, shape) in self.arrays.items()}
 
@@ -67,14 +68,18 @@ class Loader(loading.Loader):
         return tf.TensorSpec((samples, *shape), kind, name)
 
     def as_dataset(self, mask: str | None = None) -> tf.data.Dataset:
-        """Batches as elements: each iteration is the loader's next epoch, one iteration at a time.
+        """Returns a tf.data.Dataset of batches: each iteration is the loader's next epoch.
 
-        mask: the name under which elements have Batch.mask too, which Keras takes for sample
-            weights: .map(lambda batch: (batch["image"], batch["label"], batch["mask"])).
+        Only one iteration may be active. Nothing is copied except bfloat16, once. The loader's
+        state refers to the last batch that TensorFlow took: later .prefetch(N) or parallel
+        .map() take and hold that many batches ahead.
 
-        Without a copy but for bfloat16, which is copied once. The state is behind the batch that
-        TensorFlow took last: what the program puts behind, .prefetch(N) and .map() in parallel,
-        takes and holds as many ahead. Raises InvalidArgumentError where an array has the mask's name.
+        Args:
+            mask: The name under which elements also have Batch.mask, which Keras takes as sample
+                weights: .map(lambda batch: (batch["image"], batch["label"], batch["mask"])).
+
+        Raises:
+            InvalidArgumentError: If an array has the mask's name.
         """
         spec = self.element_spec
         if mask is not None:

@@ -1,4 +1,4 @@
-"""PyTorch: batches as dictionaries of tensors, on the host or on a GPU.
+"""Loader for PyTorch: batches are dictionaries of tensors, on the host or on a GPU.
 
     from recpack_io.torch import Loader
     loader = Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256, device="cuda:0")
@@ -17,19 +17,21 @@ from recpack_io.errors import UnsupportedError
 class Batch(dict):
     """The tensors of a batch by name."""
 
-    # By sample, a bool tensor on the host: False where it only fills up the last batch
-    # (last_batch="pad"). Leave these out of what is counted: right[batch.mask].sum().
+    # Bool tensor on the host, per sample: False for padding of the last batch (last_batch="pad").
+    # Exclude padding from metrics: right[batch.mask].sum().
     mask: torch.Tensor
 
-    # What the tensors lie in, where it is page-locked.
+    # Memory of the tensors, if it is page-locked.
     _memory: HostMemory | None = None
     _core = None
 
     def record_stream(self, stream: torch.cuda.Stream) -> None:
-        """Has to be called behind what `stream` was given to do with the tensors, unless it is the
-        stream that was current when the batch was given: their memory is used again only once that
-        is done. Of tensors on the host it is needed where the loader was told to page-lock its
-        memory, for copies with non_blocking; others are not read behind a program's back."""
+        """Keeps the tensors' memory until the work enqueued on `stream` so far is complete.
+
+        Call this after enqueuing work on a stream other than the one that was current when the
+        batch was given; otherwise the memory may be reused too early. For tensors on the host it is
+        needed only if the loader page-locks its memory, for copies with non_blocking.
+        """
         if self._memory is not None:
             self._memory.keep(self._core, stream.record_event())
         for tensor in self.values():
@@ -38,12 +40,12 @@ class Batch(dict):
 
 
 def tensors(core) -> dict[str, torch.Tensor]:
-    """Tensors over the memory of `core`, a batch as the loader makes it, which they keep."""
+    """Returns tensors that share the memory of `core`, a batch of the core, and keep it alive."""
     return {name: torch.from_dlpack(core.dlpack(name)) for name in core.keys()}
 
 
 def _device(device: str | torch.device | None) -> torch.device | None:
-    """None for the host."""
+    """Returns the device, or None for the host."""
     if device is None or torch.device(device).type == 'cpu':
         return None
     device = torch.device(device)
@@ -54,18 +56,25 @@ def _device(device: str | torch.device | None) -> torch.device | None:
 
 
 class Loader(AheadLoader):
-    """As recpack_io.Loader; each batch is a Batch, a dictionary of tensors, with a `mask`.
+    """A recpack_io.Loader whose batches are Batch objects: dictionaries of tensors, with a `mask`.
 
-    device: None: the tensors lie in the batch's own memory, without a copy. "cuda:0" or a
-        torch.device: they are copied there on a stream of their own, `ahead` batches ahead; the
-        stream that is current when a batch is given may use it at once. Others: record_stream().
-    ahead: batches on their way to the device. At most prefetch - 1 are being copied at a time.
-    page_lock: page-lock the batches' memory, which makes copies asynchronous; None: with a device.
-        Without one it is for programs that copy themselves, with non_blocking and record_stream().
+    state_dict() and load_state_dict() follow torch's StatefulDataLoader and Lightning: a state
+    that was taken after a batch continues with the next one, however many were on their way.
 
-    state_dict() and load_state_dict() are those of torch's StatefulDataLoader, and of Lightning: a
-    state that was taken behind a batch goes on with the next one, however many were on their way.
-    Raises DeviceError where memory cannot be page-locked, UnsupportedError for other devices.
+    Args:
+        device: None: the tensors share the batch's memory, without a copy. "cuda:0" or a
+            torch.device: the tensors are copied there on a separate stream, `ahead` batches ahead;
+            the stream that is current when a batch is given may use it at once, others need
+            record_stream().
+        ahead: Batches on their way to the device. At most prefetch - 1 are copied at a time.
+        page_lock: Page-lock the batches' memory, which makes copies asynchronous. Default: if there
+            is a device. Without one it is for programs that copy themselves, with non_blocking and
+            record_stream().
+        options: As in recpack_io.Loader.
+
+    Raises:
+        DeviceError: If memory cannot be page-locked.
+        UnsupportedError: If the device is not supported.
     """
 
     _memory: HostMemory | None = None

@@ -1,4 +1,4 @@
-"""torch's random functions, given a generator."""
+"""Runs torch's random functions with a given generator."""
 from __future__ import annotations
 
 import torch
@@ -9,7 +9,7 @@ def _there(owner, *names: str) -> set:
     return {getattr(owner, name) for name in names if hasattr(owner, name)}
 
 
-# They take `generator`. Functions that take none, as dropout, draw on the process's.
+# Functions that accept `generator`. Others, such as dropout, use the process's generator.
 _DRAWING = _there(torch, 'rand', 'randn', 'randint', 'randperm', 'normal', 'bernoulli', 'binomial',
                   'multinomial', 'poisson', '_sample_dirichlet', '_standard_gamma') \
     | _there(torch.Tensor, 'bernoulli', 'bernoulli_', 'cauchy_', 'exponential_', 'geometric_',
@@ -35,9 +35,11 @@ def _on_cpu(args, kwargs) -> bool:
 
 
 class Draws(TorchFunctionMode):
-    """While it is entered, this thread's draws on the CPU come from a generator with this seed: the
-    numbers that torch.manual_seed(seed) would give. Other threads and torch's own generator do not
-    see it."""
+    """Context in which this thread's draws on the CPU use a generator with this seed.
+
+    The numbers are those after torch.manual_seed(seed). Other threads and torch's own generator are
+    not affected.
+    """
 
     def __init__(self, seed: int):
         super().__init__()

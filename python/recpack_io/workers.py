@@ -1,4 +1,4 @@
-"""Worker processes that call a loader's functions, out of the way of the interpreter's lock."""
+"""Worker processes that call a loader's functions, independent of the interpreter's lock."""
 from __future__ import annotations
 
 import contextlib
@@ -32,20 +32,20 @@ _CALL = struct.Struct('=13Q')
 _BATCH = struct.Struct('=10Q')
 _ANSWER = struct.Struct('=2Q')
 _ALIGNMENT = 64
-# Of a process; what is not touched takes no memory.
+# Per process; untouched pages take no memory.
 _SHARED_BYTES = 1 << 30
-_PATIENCE = 2.0  # seconds for processes to end of themselves
+_PATIENCE = 2.0  # seconds that processes get to end by themselves
 _BETWEEN_LOOKS = 1000  # milliseconds
 
 
 class Workers:
-    """Processes for functions. They end with stop(), and with this process, also a killed one."""
+    """Worker processes. They end on stop(), and when this process ends or is killed."""
 
     def __init__(self, functions: list[Function | BatchFunction], count: int, context):
         if context is None or isinstance(context, str):
             context = multiprocessing.get_context(context)
         functions = [dataclasses.replace(each, image=None) if isinstance(each, Function) else each
-                     for each in functions]  # pictures are made here
+                     for each in functions]  # images are made in this process
         forks = context.get_start_method() == 'fork'
         if not forks:
             _check_pickled(functions, context.get_start_method())
@@ -69,11 +69,11 @@ class Workers:
             raise
 
     def stop(self) -> None:
-        """Ends them: at once where a function does not come back."""
+        """Ends the processes, by killing those whose function does not return."""
         if not self._processes:
-            return  # they have ended; where the module is gone, too, at the program's end
+            return  # already ended; also at exit, when the module may be gone
         if os.getpid() != self._pid:
-            return  # a forked child's copy: they are the parent's
+            return  # in a forked child: the processes are the parent's
         self.core.stop()
         self._end()
 
@@ -89,13 +89,15 @@ class Workers:
 
 @contextlib.contextmanager
 def _deaf_to_ctrl_c(method: str) -> Iterator[None]:
-    """From what is started within Ctrl-C is held back, until it says that it ignores it. Not from
-    children of a fork server: it would stay deaf for those of others, too."""
+    """Blocks Ctrl-C in processes started in this context, until they ignore it themselves.
+
+    Not for a fork server, whose children for others would stay deaf too.
+    """
     if method == 'forkserver':
         yield
         return
     if method == 'spawn':
-        resource_tracker.ensure_running()  # it would let Ctrl-C through again when it starts
+        resource_tracker.ensure_running()  # starting it later would unblock Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -104,7 +106,7 @@ def _deaf_to_ctrl_c(method: str) -> Iterator[None]:
 
 
 class _Ends:
-    """Of a socket and of the memory that go to a process."""
+    """Ends of the socket and memory shared with a process."""
 
     def __init__(self):
         self.mine, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -116,7 +118,7 @@ class _Ends:
         return [self.mine.fileno(), self._memory]
 
     def give(self) -> tuple[int, int]:
-        """Their new owner closes them."""
+        """Returns the descriptors, whose ownership passes to the caller."""
         memory, self._memory = self._memory, -1
         return self.mine.detach(), memory
 
@@ -140,15 +142,15 @@ def _check_pickled(functions: list[Function | BatchFunction], method: str) -> No
 
 def _serve(end: socket.socket, functions: list[Function | BatchFunction],
            inherited: list[int]) -> None:
-    """What a process does."""
+    """Main function of a worker process."""
     for number in inherited:
         with contextlib.suppress(OSError):
             os.close(number)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if torch := sys.modules.get('torch'):
-        torch.set_num_threads(1)  # the processes are the threads
+        torch.set_num_threads(1)  # parallelism comes from the processes
     parent = os.getppid()
     with contextlib.suppress(ConnectionError):
         memory = socket.recv_fds(end, 1, 1)[1][0]
@@ -164,8 +166,10 @@ def _caller(function: Function | BatchFunction) -> SampleCaller | BatchCaller:
 
 
 def _message(end: socket.socket, parent: int) -> tuple[bytes, list[int]]:
-    """The next, and the descriptors that came with it; empty where the parent wants no more, or is
-    gone."""
+    """Returns the next message and its descriptors.
+
+    The message is empty if the parent closed the socket or has ended.
+    """
     poll = select.poll()
     poll.register(end, select.POLLIN)
     while not poll.poll(_BETWEEN_LOOKS):
@@ -175,8 +179,10 @@ def _message(end: socket.socket, parent: int) -> tuple[bytes, list[int]]:
 
 
 class _Slabs:
-    """The loader's slabs, mapped when first asked for and as long as the loader has them: their
-    last byte says when it has not."""
+    """Mappings of the loader's slabs, made on first use.
+
+    A slab's last byte tells that the loader has freed it; the mapping is then released.
+    """
 
     def __init__(self):
         self._mapped: dict[int, mmap.mmap] = {}
@@ -233,7 +239,7 @@ def _call_batch(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes
     ids, mask = np.asarray(about['ids'], np.uint64), about['mask']
     callers[number](arrays, epoch, position, ids, mask, (low, high, seed))
     arrays.clear()
-    kept = weakref.ref(slab)  # by all arrays of it
+    kept = weakref.ref(slab)  # referenced by all arrays
     del slab
     if kept() is not None:
         raise InvalidArgumentError('the function keeps views of a batch\'s arrays; keep copies: '
@@ -241,7 +247,7 @@ def _call_batch(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes
 
 
 def _arrays(about: _core.Features, slab: np.ndarray, samples: int) -> dict[str, np.ndarray]:
-    """Views of the slab by name, but those of types that NumPy has not."""
+    """Returns views of the slab by name, except arrays of types that NumPy does not support."""
     back = {ours: np.dtype(name) for name, ours in TYPES.items()}
     names, types = (_texts(about[name]) for name in ('names', 'types'))
     shapes, arrays = list(about['shapes']), {}
@@ -267,7 +273,7 @@ def _pickled(error: BaseException) -> bytes:
 
 
 class WorkerTraceback(Exception):
-    """The cause of an exception that a function raised in a worker process: its traceback there."""
+    """Cause of an exception that was raised in a worker process: its traceback there."""
 
     def __init__(self, text: str):
         super().__init__(f'in a worker process\n{text}')

@@ -1,4 +1,4 @@
-"""Records into one shard."""
+"""Writer of records into a shard."""
 from __future__ import annotations
 
 import os
@@ -9,8 +9,11 @@ from recpack_io import _core
 
 
 def features_of(record: Any) -> dict[str, Any]:
-    """A record as the core takes it: what has keys() as a dictionary. Raises TypeError for all
-    else."""
+    """Returns a record as a dictionary, for the core.
+
+    Raises:
+        TypeError: If the record has no keys().
+    """
     if type(record) is dict:
         return record
     if not hasattr(record, 'keys'):
@@ -20,23 +23,30 @@ def features_of(record: Any) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes records, dictionaries of features, into one TFRecord shard.
+    """Writes records, which are dictionaries of features, into a TFRecord shard.
 
         with recpack_io.Writer("train-00000-of-00001.tfrecord") as writer:
             writer.write({"image": jpeg, "label": 3, "box": np.array([0.1, 0.2, 0.9, 0.8])})
 
-    path: of the shard; a relative one is within the folder that the program is in when it opens the
-        writer. It is there once it was closed: an exception inside `with` leaves nothing, and
-        a shard that was there before as it was.
-    compression: "none", "gzip" or "zlib", of `level` 1 (fast) to 9 (small).
-    sync: wait until the shard would survive a power cut.
+    int, bool, and arrays of integers or bools become int64 values; float and arrays of floats
+    become float32; str (as UTF-8) and bytes become bytes; a Pillow image becomes the bytes of a PNG
+    file. A uint8 array of any shape becomes bytes, in C order; other arrays must have one
+    dimension. A list holds several values of one kind; an empty one has no kind.
 
-    int, bool, and arrays of integers or bools become int64 values; float and arrays of floats float32;
-    str, in UTF-8, and bytes bytes; an image of Pillow the bytes of a PNG file of it. An array of uint8 is bytes whatever its shape, in C's order; other
-    arrays have one dimension. A list holds several of one kind; an empty one has no kind.
+    Not thread-safe.
 
-    Raises InvalidArgumentError, which names the feature, for what has no place in a record or does
-    not fit (an int beyond 64 bits, a float beyond float32), IoError. One thread writes.
+    Args:
+        path: Path of the shard; a relative path refers to the working directory at the time of the
+            call. The shard appears when the writer is closed. An exception inside `with` leaves no
+            shard, and leaves an existing one unchanged.
+        compression: "none", "gzip" or "zlib".
+        level: Compression level, from 1 (fast) to 9 (small).
+        sync: Wait until the shard would survive a power failure.
+
+    Raises:
+        InvalidArgumentError: With the feature's name, if a value cannot be stored or does not fit
+            (an int beyond 64 bits, a float beyond float32).
+        IoError: If writing fails.
     """
 
     def __init__(self, path: str | os.PathLike, *, compression: str = 'none', level: int = 6,
@@ -44,19 +54,19 @@ class Writer:
         self._core = _core.Writer(os.fspath(path), compression, level, sync)
 
     def write(self, features: Mapping) -> None:
-        """Appends a record of these features. One that is refused leaves no trace."""
+        """Appends a record with these features. A rejected record leaves no trace."""
         self._core.write(features_of(features))
 
     def close(self) -> None:
-        """Writes what is left, and gives the shard its name. Again: does nothing."""
+        """Writes remaining data and gives the shard its name. Does nothing if already closed."""
         self._core.close()
 
     def discard(self) -> None:
-        """Closes without a shard."""
+        """Closes the writer without making a shard."""
         self._core.discard()
 
     def __len__(self) -> int:
-        """Records so far."""
+        """Returns the number of records so far."""
         return len(self._core)
 
     def __enter__(self) -> Writer:

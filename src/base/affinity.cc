@@ -13,10 +13,10 @@ namespace {
 using Mask = std::vector<unsigned long>;
 
 constexpr size_t kWordBits = 8 * sizeof(unsigned long);
-constexpr size_t kFirstBits = 1024;        // those of a cpu_set_t
-constexpr size_t kMostBits = 1024 * 1024;  // more than Linux can be built for
+constexpr size_t kFirstBits = 1024;        // size of cpu_set_t
+constexpr size_t kMostBits = 1024 * 1024;  // more than any Linux kernel supports
 
-int ReadOfThisThread(std::span<unsigned long> mask) {
+int ReadThreadMask(std::span<unsigned long> mask) {
   auto* const set = reinterpret_cast<cpu_set_t*>(mask.data());
   return ::sched_getaffinity(0, mask.size_bytes(), set) == 0 ? 0 : errno;
 }
@@ -28,10 +28,10 @@ std::vector<int> AllowedProcessors(const AffinityReader& read) {
   int error = EINVAL;
   for (size_t bits = kFirstBits; error == EINVAL && bits <= kMostBits; bits *= 2) {
     mask.assign(bits / kWordBits, 0);
-    error = read ? read(mask) : ReadOfThisThread(mask);
+    error = read ? read(mask) : ReadThreadMask(mask);
   }
   if (error != 0) {
-    throw SystemError("cannot tell which processors this process may run on", "", error);
+    throw SystemError("cannot read the CPU affinity of this process", "", error);
   }
   std::vector<int> allowed;
   for (size_t i = 0; i < mask.size() * kWordBits; ++i) {

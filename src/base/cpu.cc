@@ -16,7 +16,7 @@ namespace recpack {
 namespace {
 
 #if defined(__x86_64__)
-// clang 14 does not know it by name.
+// clang 14's __builtin_cpu_supports() does not know "f16c".
 bool HasF16c() noexcept {
   unsigned a, b, c, d;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
@@ -37,10 +37,10 @@ CpuLevel Detect() noexcept {
   return CpuLevel::kPortable;
 }
 
-CpuLevel Wished(CpuLevel detected) noexcept {
-  const char* wish = std::getenv("RECPACK_CPU");
-  if (wish == nullptr) return detected;
-  const std::string_view name = wish;
+CpuLevel LowerByEnvironment(CpuLevel detected) noexcept {
+  const char* requested = std::getenv("RECPACK_CPU");
+  if (requested == nullptr) return detected;
+  const std::string_view name = requested;
   CpuLevel level = detected;
   if (name == "portable") level = CpuLevel::kPortable;
   if (name == "sse42") level = CpuLevel::kSse42;
@@ -49,8 +49,8 @@ CpuLevel Wished(CpuLevel detected) noexcept {
   return std::min(level, detected);
 }
 
-// Whole processors that the cgroup's quota (version 2, this process's own group) allows, or 0 for
-// no limit.
+// Returns the processors that the cgroup's CPU quota (version 2, this process's own group) allows,
+// rounded to a whole number; 0 for no limit.
 int QuotaThreads() noexcept {
   try {
     std::ifstream membership("/proc/self/cgroup");
@@ -71,7 +71,7 @@ int QuotaThreads() noexcept {
 }  // namespace
 
 CpuLevel ActiveCpu() noexcept {
-  static const CpuLevel level = Wished(Detect());
+  static const CpuLevel level = LowerByEnvironment(Detect());
   return level;
 }
 

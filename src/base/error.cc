@@ -51,6 +51,10 @@ Error Error::At(Place place) const {
   return Error(kind_, reason_, std::move(place), advice_, error_number_);
 }
 
+void Refuse(const std::string& reason, const std::string& advice) {
+  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
+}
+
 Error SystemError(const std::string& what_failed, const std::string& path, int error_number) {
   const ErrorKind kind = error_number == ENOENT ? ErrorKind::kNotFound : ErrorKind::kIo;
   std::string advice;

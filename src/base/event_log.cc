@@ -23,11 +23,11 @@
 namespace recpack {
 namespace {
 
-constexpr int64_t kLongestDelay = 100'000'000;  // ns that an event may wait to be written
+constexpr int64_t kLongestDelay = 100'000'000;  // ns between flushes
 constexpr size_t kBuffered = 1024;              // records
 
 thread_local bool fetches_ahead = false;
-thread_local uint32_t thread_lane = 0;  // 0: not asked for yet
+thread_local uint32_t thread_lane = 0;  // 0: not known yet
 
 Event InputWait(EventLog* log, uint16_t device) {
   Event event{.kind = EventKind::kInputWait, .device = device};
@@ -52,7 +52,7 @@ struct EventLog::State {
       const ssize_t written = ::write(file.get(), data, left);
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) {
-        lost = true;  // a part of a record may be there: what follows could not be read
+        lost = true;  // the file may end within a record: nothing after it could be read
         break;
       }
       data += written;
@@ -70,7 +70,7 @@ struct EventLog::State {
 
   const Descriptor file;
   const int pid;
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // guards the members below
   std::vector<EventRecord> records;
   std::map<std::string, uint32_t, std::less<>> names;
   int64_t flushed = 0;
@@ -92,13 +92,13 @@ std::unique_ptr<EventLog> EventLog::Open(const std::string& writer) {
 }
 
 EventLog* EventLog::OfProcess() {
-  // Never destroyed: threads may write while the process ends. A child of fork() does not use its
-  // parent's, whose mutex may be locked for ever.
+  // Never destroyed: threads may write while the process exits. A child of fork() does not use its
+  // parent's log, whose mutex may be locked forever.
   static std::atomic<EventLog*> log = nullptr;
   static const bool opened = [] {
     log = Open("recpack").release();
     ::pthread_atfork(nullptr, nullptr, [] {
-      thread_lane = 0;  // the child's thread has a number of its own
+      thread_lane = 0;  // the child's thread has its own id
       log = Open("recpack").release();
     });
     std::atexit([] {
@@ -138,7 +138,7 @@ uint32_t EventLog::Name(std::string_view name) {
 void EventLog::Write(const Event& event) noexcept {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
-  state.Add(ToRecord(event));  // within what was reserved
+  state.Add(ToRecord(event));  // does not allocate: the capacity was reserved
   const int64_t last = std::max(event.begin, event.end);
   if (event.open || last - state.flushed > kLongestDelay) state.Flush();
 }

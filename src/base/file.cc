@@ -12,13 +12,13 @@
 
 #include "recpack/base/descriptor.h"
 #include "recpack/base/error.h"
-#include "recpack/base/sync_folder.h"
+#include "recpack/base/folders.h"
 #include "src/base/format.h"
 
 namespace recpack {
 namespace {
 
-// One pread or write moves at most this much: Linux caps a call just under 2 GiB.
+// Maximum size of one pread or write: Linux limits a call to just under 2 GiB.
 constexpr size_t kMaxTransfer = size_t{1} << 30;
 
 int OpenOrThrow(const std::string& path, int flags, const char* what) {
@@ -27,14 +27,15 @@ int OpenOrThrow(const std::string& path, int flags, const char* what) {
   return fd;
 }
 
-uint64_t SizeOf(int fd, const std::string& path) {
+uint64_t FileSize(int fd, const std::string& path) {
   struct stat status;
   if (::fstat(fd, &status) != 0) throw SystemError("cannot stat", path, errno);
   if (S_ISDIR(status.st_mode)) throw SystemError("cannot read", path, EISDIR);
   return static_cast<uint64_t>(status.st_size);
 }
 
-// A pipe would make its reader wait for ever, and a device may have no end.
+// Refuses pipes, sockets and devices: a pipe could block its reader forever, and a device may have
+// no end.
 void RefuseSpecial(int fd, const std::string& path) {
   struct stat status;
   if (::fstat(fd, &status) != 0) throw SystemError("cannot stat", path, errno);
@@ -46,9 +47,9 @@ void RefuseSpecial(int fd, const std::string& path) {
               {.path = path}, "write its contents into a file first");
 }
 
-// Of a regular file; what is a directory fails once it is read.
+// Opens a regular file. A directory can be opened, but fails when it is read.
 int OpenToRead(const std::string& path) {
-  // O_NONBLOCK: a pipe without a writer would make open() wait.
+  // O_NONBLOCK: open() would block on a pipe without a writer.
   Descriptor fd(OpenOrThrow(path, O_RDONLY | O_NONBLOCK, "cannot open"));
   RefuseSpecial(fd.get(), path);
   return fd.Release();
@@ -76,7 +77,7 @@ class PosixReadableFile final : public ReadableFile {
     ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(size),
                     POSIX_FADV_WILLNEED);
   }
-  uint64_t Size() const override { return SizeOf(fd_.get(), path_); }
+  uint64_t Size() const override { return FileSize(fd_.get(), path_); }
   int descriptor() const noexcept override { return fd_.get(); }
   const std::string& path() const noexcept override { return path_; }
 
@@ -120,7 +121,7 @@ class PosixWritableFile final : public WritableFile {
   std::string path_;
   Descriptor fd_;
   off_t written_ = 0;
-  off_t started_ = 0;  // bytes that StartSync() was called behind
+  off_t started_ = 0;  // bytes whose writeback StartSync() has started
 };
 
 class PosixFileSystem final : public FileSystem {
@@ -145,19 +146,13 @@ class PosixFileSystem final : public FileSystem {
   bool Exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 };
 
-// A device or a pipe, such as /dev/stdout: to rename a file to its name would replace it.
+// Tells whether the path is a device or a pipe, such as /dev/stdout: a rename would replace it.
 bool IsSpecial(const std::string& path) {
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
 }  // namespace
-
-void SyncFolder(const std::string& folder) {
-  const std::string path = folder.empty() ? "." : folder;
-  const Descriptor fd(OpenOrThrow(path, O_RDONLY | O_DIRECTORY, "cannot open"));
-  if (::fsync(fd.get()) != 0) throw SystemError("cannot sync", path, errno);
-}
 
 FileSystem& PosixFiles() {
   static PosixFileSystem files;
@@ -204,7 +199,7 @@ void WritePiecesAtomically(FileSystem& files, const std::string& path,
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   const Descriptor fd(OpenToRead(path));
-  const uint64_t size = SizeOf(fd.get(), path);
+  const uint64_t size = FileSize(fd.get(), path);
   if (size == 0) return;
   void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (start == MAP_FAILED) throw SystemError("cannot map", path, errno);

@@ -1,9 +1,13 @@
 #include "recpack/base/folders.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <vector>
 
+#include "recpack/base/descriptor.h"
 #include "recpack/base/error.h"
-#include "recpack/base/sync_folder.h"
 
 namespace recpack {
 
@@ -25,8 +29,15 @@ void MakeFolder(const std::string& path, bool durable) {
 fs::file_status StatusOf(const std::string& path) {
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
-  if (status.type() == fs::file_type::none) throw SystemError("cannot look at", path, code.value());
+  if (status.type() == fs::file_type::none) throw SystemError("cannot stat", path, code.value());
   return status;
+}
+
+void SyncFolder(const std::string& folder) {
+  const std::string path = folder.empty() ? "." : folder;
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0) throw SystemError("cannot open", path, errno);
+  if (::fsync(fd.get()) != 0) throw SystemError("cannot sync", path, errno);
 }
 
 }  // namespace recpack

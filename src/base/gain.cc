@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kOrderStream = 0x6761696e;  // "gain"
 constexpr std::string_view kPrefix = "gain:";
 
-// Takes a number from the front of the text.
+// Removes a number from the front of the text.
 template <typename Number>
 bool Take(std::string_view& text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

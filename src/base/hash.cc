@@ -16,7 +16,7 @@ struct Sha256::State {
 
   void Start() {
     if (EVP_DigestInit_ex(context, EVP_sha256(), nullptr) != 1) {
-      throw Error(ErrorKind::kUnsupported, "libcrypto offers no SHA-256");
+      throw Error(ErrorKind::kUnsupported, "libcrypto does not provide SHA-256");
     }
   }
 

@@ -11,8 +11,8 @@ namespace recpack {
 namespace {
 
 std::string LastError() {
-  const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): it is by thread in glibc
-  return text ? text : "for no reason that is given";
+  const char* text = dlerror();  // NOLINT(concurrency-mt-unsafe): thread-local in glibc
+  return text ? text : "unknown reason";
 }
 
 }  // namespace

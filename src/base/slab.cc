@@ -19,7 +19,7 @@ class Host : public SlabAllocator {
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (memory == nullptr) throw HostMemoryError(bytes);
-    if (alignment == kHugePage) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a wish
+    if (alignment == kHugePage) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a hint
     return {memory, std::free};
   }
 };

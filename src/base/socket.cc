@@ -41,7 +41,7 @@ void SetOption(const Socket& socket, int level, int option) noexcept {
   setsockopt(socket.fd(), level, option, &on, sizeof on);
 }
 
-// False at the deadline.
+// Waits for events on a socket. Returns false at the deadline.
 bool Await(const Socket& socket, int16_t events, Deadline deadline) noexcept {
   pollfd entry{socket.fd(), events, 0};
   do {
@@ -53,7 +53,7 @@ bool Await(const Socket& socket, int16_t events, Deadline deadline) noexcept {
   return false;
 }
 
-// An error number, 0 if all is well.
+// Waits for a connection to complete. Returns an errno value, 0 on success.
 int FinishConnect(const Socket& socket, Deadline deadline) noexcept {
   if (!Await(socket, POLLOUT, deadline)) return errno;
   int error = 0;
@@ -137,8 +137,8 @@ SocketAddress PeerAddress(const Socket& socket) {
 
 namespace {
 
-// Whether a socket that asked where nobody listens was given that very port for itself: TCP then
-// connects it with itself, and keeps who is to listen there from doing so.
+// Tells whether a socket is connected to itself. That happens if nobody listens on the port and the
+// system chose the same port as the local one; it would keep the real listener from binding to it.
 bool IsOwnPeer(const Socket& socket) {
   const SocketAddress own = LocalAddress(socket), peer = PeerAddress(socket);
   return own.size == peer.size && std::memcmp(&own.data, &peer.data, own.size) == 0;

@@ -1,5 +1,9 @@
 #include "recpack/base/temporaries.h"
 
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -12,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "a" of "a.tmp" and "a.tmp-123"; nothing of other names.
-std::optional<std::string> NameBehind(const std::string& temporary) {
+// Returns "a" for "a.tmp" and "a.tmp-123"; nullopt for other names.
+std::optional<std::string> FinalName(const std::string& temporary) {
   constexpr char kMark[] = ".tmp";
   const size_t mark = temporary.rfind(kMark);
   if (mark == std::string::npos) return {};
@@ -35,7 +39,7 @@ void RemoveTemporaries(const std::string& folder,
                        const std::function<bool(const std::string& name)>& is_stale) {
   std::vector<fs::path> stale;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const auto name = NameBehind(entry.path().filename());
+    const auto name = FinalName(entry.path().filename());
     if (name && is_stale(*name)) stale.push_back(entry.path());
   }
   for (const auto& path : stale) {
@@ -43,6 +47,18 @@ void RemoveTemporaries(const std::string& folder,
     fs::remove(path, code);
     if (code) throw SystemError("cannot remove", path, code.value());
   }
+}
+
+ScratchFolder::ScratchFolder() {
+  const char* const folder = std::getenv("TMPDIR");
+  path_ = folder == nullptr || *folder == '\0' ? "/tmp" : folder;
+  path_ += "/recpack-XXXXXX";
+  if (::mkdtemp(path_.data()) == nullptr) throw SystemError("cannot make a folder", path_, errno);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,14 +12,14 @@
 #include "recpack/record/reader.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
-constexpr size_t kUncached = size_t{32} << 20;  // of a thread, and as much again to copy to
+constexpr size_t kUncached = size_t{32} << 20;  // bytes per thread, and as much again to copy to
 constexpr size_t kLeast = size_t{4} << 20;
-constexpr size_t kPiece = size_t{1} << 20;  // between two looks at the clock
+constexpr size_t kPiece = size_t{1} << 20;  // bytes between two checks of the clock
 
-// Whole pieces, of each of a thread's two buffers.
+// Returns the size of each of a thread's two buffers, a multiple of kPiece.
 size_t UncachedBytes(const CeilingOptions& options) {
   const size_t fair = options.memory / (2 * static_cast<size_t>(options.threads));
   return std::clamp(fair, kLeast, kUncached) / kPiece * kPiece;
@@ -68,7 +68,7 @@ Rate CrcCeiling(size_t bytes, const CeilingOptions& options) {
       uint32_t crc = 0;
       for (size_t i = 0; i < rounds; ++i) {
         crc ^= Crc32c(*buffer);
-        buffer->front() = static_cast<uint8_t>(crc);  // so that no call is left out
+        buffer->front() = static_cast<uint8_t>(crc);  // keeps the compiler from removing calls
       }
       return static_cast<double>(rounds * buffer->size());
     };
@@ -97,7 +97,7 @@ Rate InflateCeiling(const std::string& shard, const CeilingOptions& options) {
           bytes += static_cast<double>(record.payload.size());
         } else {
           reader->reset();
-          if (bytes == 0) bytes = 1;  // an empty shard
+          if (bytes == 0) bytes = 1;  // empty shard
         }
       }
       return bytes;
@@ -122,4 +122,4 @@ Rate JpegCeiling(std::span<const ByteView> pictures, const CeilingOptions& optio
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -12,10 +12,10 @@
 #include "recpack/base/random.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
-constexpr double kCold = 0.05;  // share of a file that may be in memory all the same
+constexpr double kCold = 0.05;  // fraction of a dropped file that may remain in memory
 
 double ResidentShare(int file, size_t bytes) {
   if (bytes == 0) return 0;
@@ -33,19 +33,19 @@ double ResidentShare(int file, size_t bytes) {
 
 size_t BytesOf(int file, const std::string& path) {
   struct stat status = {};
-  if (::fstat(file, &status) != 0) throw SystemError("cannot look at", path, errno);
+  if (::fstat(file, &status) != 0) throw SystemError("cannot stat", path, errno);
   return static_cast<size_t>(status.st_size);
 }
 
 void Drop(int file, const std::string& path) {
-  ::fdatasync(file);  // pages that are not written yet stay
+  ::fdatasync(file);  // dirty pages cannot be dropped
   ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
   if (ResidentShare(file, BytesOf(file, path)) <= kCold) return;
   throw Error(ErrorKind::kUnsupported, "stays in memory: its file system does not drop pages",
               {.path = path}, "put the data on a disk to measure it");
 }
 
-// Pieces of one file after another, at random places.
+// Reads pieces at random offsets, from each file in turn.
 class Pieces {
  public:
   Pieces(std::span<const std::string> paths, FileAccess access, size_t bytes, uint32_t thread)
@@ -103,4 +103,4 @@ Rate RandomReadCeiling(std::span<const std::string> files, size_t bytes, FileAcc
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,4 +1,4 @@
-// Files as a ceiling reads them.
+// File access for read ceilings: aligned memory and cold files.
 #pragma once
 
 #include <cstdlib>
@@ -6,11 +6,11 @@
 #include <string>
 
 #include "recpack/base/descriptor.h"
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
-inline constexpr size_t kDirectAlignment = 4096;  // of what direct access reads, and to where
+inline constexpr size_t kDirectAlignment = 4096;  // alignment of offsets and memory for O_DIRECT
 
 struct FreeMemory {
   void operator()(void* memory) const noexcept { std::free(memory); }
@@ -21,8 +21,8 @@ inline AlignedMemory AllocateAligned(size_t bytes) {
   return AlignedMemory(std::aligned_alloc(kDirectAlignment, bytes));
 }
 
-// Open for reading; of kDropped, with nothing of it left in the page cache. Throws Error: kIo,
-// kNotFound; kUnsupported where its pages stay.
+// Opens a file for reading; for kDropped, also drops it from the page cache. Throws Error: kIo,
+// kNotFound; kUnsupported if its pages stay cached.
 Descriptor OpenFor(FileAccess access, const std::string& path);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/cuda_ceilings.h"
+#include "src/ceiling/cuda_ceilings.h"
 
 #include <cstring>
 #include <memory>
@@ -8,11 +8,11 @@
 #include "src/ceiling/cuda_driver.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr size_t kCopy = size_t{16} << 20;
-constexpr int kCopies = 4;  // before they are waited for
+constexpr int kCopies = 4;  // between synchronisations
 constexpr int kLaunches = 256;
 
 constexpr char kEmptyKernel[] =
@@ -25,10 +25,10 @@ int CountOf(const CudaDriver& driver) {
   return count;
 }
 
-// A GPU with a stream, for the calling thread.
+// Context and stream of a GPU, current in the calling thread.
 class Gpu {
  public:
-  // What has begun to be is undone where it throws, as the other constructor has ended then.
+  // Delegates, so that the destructor runs and cleans up if this constructor throws.
   Gpu(std::shared_ptr<const CudaDriver> driver, size_t thread) : Gpu(std::move(driver)) {
     const auto count = static_cast<size_t>(CountOf(*driver_));
     driver_->Check("cuDeviceGet", driver_->device(&device_, static_cast<int>(thread % count)));
@@ -122,7 +122,7 @@ class Launcher {
   CudaDriver::Function empty_ = nullptr;
 };
 
-// Calls use(driver), or says why there is none.
+// Calls use(driver), or returns an unavailable rate with the reason.
 template <typename Use>
 Rate WithDriver(const std::string& library, Use use) {
   try {
@@ -160,4 +160,4 @@ Rate LaunchCeiling(const CeilingOptions& options, const std::string& library) {
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

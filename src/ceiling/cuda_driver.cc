@@ -3,7 +3,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
 CudaDriver::CudaDriver(const std::string& name)
     : library(name, "",
@@ -38,4 +38,4 @@ void CudaDriver::Check(const char* call, Result result) const {
   throw Error(ErrorKind::kDevice, format("{}: {} (CUDA error {})", call, text, result));
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,4 +1,4 @@
-// What is used of CUDA's driver, which is loaded at run time: programs start where there is none.
+// CUDA driver API, loaded at run time, so that programs start without it.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 #include "recpack/base/shared_library.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
-// Names and signatures are those of cuda.h; versions are those that its macros choose.
+// Names, signatures and versions are those that cuda.h selects.
 struct CudaDriver {
-  using Result = int;  // 0: done
+  using Result = int;  // 0: success
   using Device = int;
   using Memory = unsigned long long;
   using Context = struct OpaqueCudaContext*;
@@ -18,10 +18,10 @@ struct CudaDriver {
   using Module = struct OpaqueCudaModule*;
   using Function = struct OpaqueCudaFunction*;
 
-  // Throws Error: kUnsupported where it cannot be loaded, kDevice where it does not start.
+  // Throws Error: kUnsupported if it cannot be loaded, kDevice if it cannot be initialised.
   explicit CudaDriver(const std::string& library);
 
-  // Throws Error (kDevice) with the name of the call and the driver's words.
+  // Throws Error (kDevice) with the name of the call and the driver's message unless `result` is 0.
   void Check(const char* call, Result result) const;
 
   SharedLibrary library;
@@ -47,4 +47,4 @@ struct CudaDriver {
                    Stream, void**, void**) = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/decode_cost.h"
+#include "src/ceiling/decode_cost.h"
 
 #include <array>
 #include <cmath>
@@ -6,19 +6,19 @@
 #include <optional>
 #include <utility>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr int kTerms = 3;
 using Vector = std::array<double, kTerms>;
 
-// Of the point, relative to what it took.
-Vector RowOf(const DecodePoint& point) {
+// Returns the terms of a point, relative to its seconds.
+Vector MakeRow(const DecodePoint& point) {
   return {1 / point.seconds, point.bytes / point.seconds, point.pixels / point.seconds};
 }
 
-// Gaussian elimination with pivots; terms that are left out are 0. Nothing where the points do not
-// tell the terms apart.
+// Gaussian elimination with pivoting; terms that are left out are 0. Returns nullopt if the system
+// is singular.
 std::optional<Vector> Solve(std::array<Vector, kTerms> matrix, Vector right, unsigned terms) {
   for (int i = 0; i < kTerms; ++i) {
     if ((terms >> i & 1U) != 0) continue;
@@ -59,7 +59,7 @@ DecodeCost FitDecodeCost(std::span<const DecodePoint> points) {
   std::array<Vector, kTerms> matrix = {};
   Vector right = {};
   for (const DecodePoint& point : points) {
-    const Vector row = RowOf(point);
+    const Vector row = MakeRow(point);
     for (int i = 0; i < kTerms; ++i) {
       for (int j = 0; j < kTerms; ++j) matrix[i][j] += row[i] * row[j];
       right[i] += row[i];
@@ -80,4 +80,4 @@ DecodeCost FitDecodeCost(std::span<const DecodePoint> points) {
   return best;
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

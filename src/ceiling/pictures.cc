@@ -1,4 +1,4 @@
-#include "recpack/ceiling/pictures.h"
+#include "src/ceiling/pictures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,13 +9,13 @@
 #include "recpack/image/header.h"
 #include "recpack/image/resize.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
-constexpr int kCoarsest = 128;  // pixels between the points of the first octave
+constexpr int kCoarsest = 128;  // distance between grid points of the first octave, in pixels
 constexpr float kStrength = 0.75F;
 
-// A grid of random points, smoothly joined.
+// Grid of random values with smooth interpolation.
 class Octave {
  public:
   Octave(ImageSize size, int step, KeyedRandom& random)
@@ -94,7 +94,7 @@ std::vector<ByteBuffer> ResizedPictures(std::span<const ByteView> pictures, int 
   return resized;
 }
 
-double PixelsOf(std::span<const ByteView> pictures) {
+double CountPixels(std::span<const ByteView> pictures) {
   double pixels = 0;
   for (const ByteView picture : pictures) {
     const ImageHeader header = ReadImageHeader(picture);
@@ -103,4 +103,4 @@ double PixelsOf(std::span<const ByteView> pictures) {
   return pixels;
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

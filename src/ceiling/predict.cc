@@ -1,15 +1,15 @@
-#include "recpack/ceiling/predict.h"
+#include "src/ceiling/predict.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
-// Seconds of a sample by what they depend on.
+// Seconds per sample, split by resource.
 struct Parts {
   double compute = 0;
-  double memory = 0;  // that one thread alone needs to move the bytes
+  double memory = 0;  // time of one thread alone to move the bytes
   double input = 0;
   double consumer = 0;
   double consumer_cpu = 0;
@@ -17,7 +17,7 @@ struct Parts {
   double work() const { return compute + memory; }
 };
 
-// More threads than cores take turns, and so the clock runs on for those that wait for theirs.
+// Returns the slowdown by time sharing if there are more threads than cores.
 double Turns(int threads, int cores) { return std::max(1.0, static_cast<double>(threads) / cores); }
 
 Parts PartsOf(const LoaderCost& cost, const Scaling& scaling) {
@@ -30,8 +30,8 @@ Parts PartsOf(const LoaderCost& cost, const Scaling& scaling) {
           .consumer_cpu = cost.consumer_cpu};
 }
 
-// Threads are in each other's way with memory only while several want it: by the share of their
-// time in which they do.
+// Threads contend for memory only while several use it: weights the slowdown by the fraction of
+// their time in which they do.
 double MemorySlowdown(const Slowdown& at, double share) {
   return at.compute * (1 + share * std::max(0.0, at.memory / at.compute - 1));
 }
@@ -40,7 +40,7 @@ double PerSecond(double count, double seconds) {
   return seconds > 0 ? count / seconds : std::numeric_limits<double>::infinity();
 }
 
-// `threads`: of each copy.
+// `threads`: per copy.
 double Model(const Parts& parts, int threads, int copies, int cores) {
   const int all_threads = threads * copies;
   const double each =
@@ -68,4 +68,4 @@ double Predict(const LoaderCost& cost, const LoaderChange& change, const Scaling
   return std::min(predicted, change.read_ceiling / change.bytes);
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

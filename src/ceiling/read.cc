@@ -1,4 +1,4 @@
-// Reading files in order.
+// Ceiling of sequential reads.
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,14 +8,14 @@
 #include "src/ceiling/cold_files.h"
 #include "src/ceiling/timed.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr size_t kCall = size_t{1} << 20;
 constexpr size_t kApart = size_t{16} << 20;
-constexpr size_t kCachedCall = size_t{1} << 17;  // what is copied stays in the cache
+constexpr size_t kCachedCall = size_t{1} << 17;  // bytes per call; small enough for the CPU cache
 
-// Reads one file after another.
+// Reads the files one after another.
 class Files {
  public:
   Files(std::span<const std::string> paths, FileAccess access, size_t first)
@@ -31,7 +31,7 @@ class Files {
       if (file_.get() < 0) Open();
       const ssize_t got = ::pread(file_.get(), buffer_.get(), call_, offset_);
       if (got < 0) throw SystemError("cannot read", path_, errno);
-      // Direct access goes by whole pieces: behind an odd one is the end.
+      // Direct reads return multiples of the alignment, except at the end of the file.
       if (got <= 0 || got % static_cast<ssize_t>(kDirectAlignment) != 0) file_ = Descriptor();
       offset_ += got;
       if (got > 0) return static_cast<double>(got);
@@ -51,7 +51,7 @@ class Files {
   const FileAccess access_;
   const size_t call_;
   size_t next_;
-  size_t ahead_;  // threads beyond the files begin behind one another
+  size_t ahead_;  // start offset, which differs between threads that start with the same file
   AlignedMemory buffer_;
   std::string path_;
   Descriptor file_;
@@ -69,4 +69,4 @@ Rate ReadCeiling(std::span<const std::string> files, FileAccess access,
   });
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

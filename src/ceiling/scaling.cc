@@ -1,13 +1,13 @@
-#include "recpack/ceiling/scaling.h"
+#include "src/ceiling/scaling.h"
 
 #include <algorithm>
 
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
-// The best of so many, since what others do meanwhile only slows down.
+// Takes the best of this many rounds, since other processes can only slow down a measurement.
 constexpr int kRounds = 4;
 constexpr std::chrono::milliseconds kTime(50);
 
@@ -24,7 +24,7 @@ double Best(Rate (*ceiling)(const CeilingOptions&), int threads, size_t memory) 
 
 Scaling Scaling::Measure(int cores, size_t most_memory) {
   std::vector<Slowdown> points;
-  double compute = 0, memory = 0;  // of one thread alone
+  double compute = 0, memory = 0;  // rates of one thread alone
   for (int threads = 1;; threads = std::min(2 * threads, cores)) {
     const double computed = Best(ComputeCeiling, threads, most_memory);
     const double stored = Best(StoreCeiling, threads, most_memory);
@@ -46,4 +46,4 @@ Slowdown Scaling::At(int threads) const {
           low.memory + part * (high.memory - low.memory)};
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

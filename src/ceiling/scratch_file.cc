@@ -1,4 +1,4 @@
-#include "recpack/ceiling/scratch_file.h"
+#include "src/ceiling/scratch_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,13 +12,14 @@
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kPiece = size_t{1} << 20;
-constexpr uint64_t kPiecesOfSync = 16;  // so that time passes while it is written
+constexpr uint64_t kPiecesOfSync =
+    16;  // pieces between syncs, so that the time limit covers the disk
 
 void WriteAll(int file, const ByteBuffer& bytes, const std::string& folder) {
   for (size_t done = 0; done < bytes.size();) {
@@ -37,9 +38,8 @@ ScratchFile ScratchFile::OnDisk(const std::string& folder, uint64_t bytes,
       Descriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR))};
   const int file = scratch.file_.get();
   if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-    throw Error(ErrorKind::kUnsupported,
-                "its file system has no files without names, and none is left behind",
-                {.path = folder}, "name files to read: --data");
+    throw Error(ErrorKind::kUnsupported, "its file system does not support unnamed temporary files",
+                {.path = folder}, "give files to read with --data");
   }
   if (file < 0) throw SystemError("cannot write a file to measure with in", folder, errno);
   const auto end = Clock::now() + time;
@@ -47,7 +47,7 @@ ScratchFile ScratchFile::OnDisk(const std::string& folder, uint64_t bytes,
   ByteBuffer piece(kPiece);
   for (size_t i = 0; i < piece.size(); ++i) piece[i] = static_cast<uint8_t>(random.NextU32());
   for (uint64_t done = 0; done < bytes; done += kPiece) {
-    if (done > 0 && Clock::now() > end) bytes = done + kPiece;  // the last one
+    if (done > 0 && Clock::now() > end) bytes = done + kPiece;  // stop after this piece
     for (size_t i = 0; i < piece.size(); i += 4096) piece[i] = static_cast<uint8_t>(done / kPiece);
     WriteAll(file, piece, folder);
     const bool last = done + kPiece >= bytes;
@@ -79,7 +79,7 @@ ScratchFile ScratchFile::CompressedShard(int records, size_t record_bytes) {
   KeyedRandom random(0, 0, 1);
   for (int i = 0; i < records; ++i) {
     ByteBuffer record(record_bytes);
-    // Letters, some far more often than others, as in text.
+    // Letters with an uneven distribution, as in text.
     for (uint8_t& byte : record) {
       byte = static_cast<uint8_t>('a' + random.NextBelow(1 + random.NextBelow(26)));
     }
@@ -91,4 +91,4 @@ ScratchFile ScratchFile::CompressedShard(int records, size_t record_bytes) {
 
 std::string ScratchFile::path() const { return format("/proc/self/fd/{}", file_.get()); }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

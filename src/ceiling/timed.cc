@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/median.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Work of one thread, and over which time.
+// Amount of work of one thread and its duration.
 struct Done {
   double amount = 0;
   double seconds = 0;
@@ -50,7 +51,7 @@ Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread
         bool arrived = false;
         try {
           const Work work = make(i);
-          work();  // touches its memory
+          work();  // warm-up: touches its memory
           ready.arrive_and_wait();
           arrived = true;
           done = WorkFor(work, options.time);
@@ -64,7 +65,7 @@ Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread
       };
       try {
         threads.emplace_back(run);
-      } catch (const std::system_error& error) {  // the others do not wait for those to come
+      } catch (const std::system_error& error) {  // release the threads that wait at the barrier
         for (size_t missing = i; missing < count; ++missing) ready.arrive_and_drop();
         const std::lock_guard lock(mutex);
         rate.unavailable = format("{} threads cannot be started: {}", count, error.what());
@@ -76,15 +77,15 @@ Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread
   return rate;
 }
 
-Spread SpreadOf(int rounds, const std::function<Rate()>& measure) {
+Spread MeasureSpread(int rounds, const std::function<Rate()>& measure) {
   std::vector<double> rates;
   do {
     const Rate rate = measure();
     if (!rate.measured()) return {.unavailable = rate.unavailable};
     rates.push_back(rate.per_second);
   } while (static_cast<int>(rates.size()) < rounds);
-  std::ranges::sort(rates);
-  return {.value = rates[rates.size() / 2], .low = rates.front(), .high = rates.back()};
+  const auto [low, high] = std::ranges::minmax(rates);
+  return {.value = Median(rates), .low = low, .high = high};
 }
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,17 +1,17 @@
-// The loop of every measurement.
+// Timing loop shared by all measurements.
 #pragma once
 
 #include <functional>
 
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 
-// One thread's work: does a little and returns how much that was.
+// Work of one thread: does a small amount of work and returns that amount.
 using Work = std::function<double()>;
 
-// Makes the work of each thread by make(thread) on it, then lets all work at once until the time is
-// over. An Error on any thread makes the rate unavailable.
+// Calls make(thread) on each thread, then runs the work of all threads at once for options.time. An
+// Error on any thread makes the rate unavailable.
 Rate Timed(const CeilingOptions& options, const std::function<Work(size_t thread)>& make);
 
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,5 +1,5 @@
-// Two streams a device: batches are copied on one and finished on the other, so that the next copy
-// does not wait for the kernels of the one before.
+// Lane of a device, with two streams: batches are copied on one and finished on the other, so that
+// the next copy does not wait for the previous batch's kernels.
 #include <algorithm>
 
 #include "src/device/handles.h"
@@ -16,8 +16,8 @@ struct CopySlot {
   DeviceMemory memory;
   EventHandle copied;
   EventHandle ready;
-  std::vector<std::unique_ptr<EventHandle>> read;  // by consumers' streams
-  size_t readers = 0;                              // of these, of the last batch
+  std::vector<std::unique_ptr<EventHandle>> read;  // one per consumer's stream
+  size_t readers = 0;                              // number used by the last batch
   bool used = false;
 };
 
@@ -56,13 +56,13 @@ class CopyLane final : public Lane, public std::enable_shared_from_this<CopyLane
 
   DeviceRuntime& runtime_;
   const DeviceLayout layout_;
-  Releaser& releaser_;  // while the feeder lives
+  Releaser& releaser_;  // valid while the feeder exists
   StreamHandle copy_;
   StreamHandle finish_;
   std::vector<std::unique_ptr<CopySlot>> slots_;
 };
 
-// Outlives the feeder with its batch, and keeps the lane.
+// May outlive the feeder with its batch; keeps the lane alive.
 class CopiedBatch final : public DeviceSlot {
  public:
   CopiedBatch(std::shared_ptr<CopyLane> lane, size_t index)
@@ -75,7 +75,7 @@ class CopiedBatch final : public DeviceSlot {
   void OnStream(DeviceStream stream) override {
     lane_->runtime_.Wait(lane_->device(), stream, lane_->ReadyEvent(slot_),
                          WaitPoint::kConsumerAfterReady);
-    // Only now: what is recorded on it later is behind the kernels.
+    // Only now: later records come after the kernels.
     if (std::ranges::count(readers_, stream) == 0) readers_.push_back(stream);
   }
 
@@ -125,7 +125,7 @@ void CopyLane::OrderCopy(const CopySlot& slot) {
   for (size_t i = 0; i < slot.readers; ++i) {
     runtime_.Wait(device_, copy_.get(), slot.read[i]->get(), WaitPoint::kCopyAfterConsumer);
   }
-  // Readers are behind it themselves; without kernels the copy stream is.
+  // Readers already wait for it; if there are no kernels, so does the copy stream.
   if (slot.used && slot.readers == 0 && !layout_.steps.empty()) {
     runtime_.Wait(device_, copy_.get(), slot.ready.get(), WaitPoint::kCopyAfterFinish);
   }
@@ -145,7 +145,7 @@ void CopyLane::Finish(const CopySlot& slot, uint32_t samples) {
 void CopyLane::Unwind(DeviceStream stream, WaitPoint point) noexcept {
   try {
     runtime_.Drain(device_, stream, point);
-  } catch (...) {  // it runs nothing any more
+  } catch (...) {  // the device is dead: nothing runs any more
   }
 }
 
@@ -158,7 +158,7 @@ void CopyLane::WaitUntilUnused(const CopySlot& slot) noexcept {
     if (slot.readers == 0) {
       runtime_.Synchronise(device_, ReadyEvent(slot), WaitPoint::kFreeAfterFinish);
     }
-  } catch (...) {  // it runs nothing any more
+  } catch (...) {  // the device is dead: nothing runs any more
   }
 }
 

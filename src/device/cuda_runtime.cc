@@ -1,4 +1,4 @@
-// The runtime of CUDA. Run on an emulation in CI, not yet run on a GPU.
+// Device runtime for CUDA. Runs on an emulation in CI; not yet run on a GPU.
 #include <cuda_runtime.h>
 
 #include <string>
@@ -11,17 +11,17 @@
 namespace recpack {
 namespace {
 
-// The last error is the runtime's per thread, and is cleared so that no later call reports it.
-std::string TextOf(cudaError_t error) {
+// Also clears the thread's last error, so that no later call reports it.
+std::string DescribeError(cudaError_t error) {
   cudaGetLastError();
   return format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
 void Check(cudaError_t error, const std::string& call, int device) {
-  if (error != cudaSuccess) throw DeviceError(call, device, TextOf(error));
+  if (error != cudaSuccess) throw DeviceError(call, device, DescribeError(error));
 }
 
-// Makes a device the thread's current one, for the calls that go by it.
+// Sets the thread's current device, for calls that depend on it, and restores it.
 class Current {
  public:
   explicit Current(int device) : before_(device) {
@@ -45,7 +45,7 @@ class Cuda final : public DeviceRuntime {
   DeviceCount Count() override {
     int devices = 0;
     const cudaError_t error = cudaGetDeviceCount(&devices);
-    if (error != cudaSuccess) return {0, "no CUDA device: " + TextOf(error)};
+    if (error != cudaSuccess) return {0, "no CUDA device: " + DescribeError(error)};
     return {devices, devices == 0 ? "no CUDA device" : ""};
   }
 
@@ -61,14 +61,15 @@ class Cuda final : public DeviceRuntime {
     const Current current(device);
     void* memory = nullptr;
     const cudaError_t error = cudaMalloc(&memory, bytes);
-    if (error != cudaSuccess) throw DeviceMemoryError("cudaMalloc", device, bytes, TextOf(error));
+    if (error != cudaSuccess)
+      throw DeviceMemoryError("cudaMalloc", device, bytes, DescribeError(error));
     return memory;
   }
   void Free(int, void* memory) noexcept override { cudaFree(memory); }
 
   void Pin(void* memory, size_t bytes) override {
     const cudaError_t error = cudaHostRegister(memory, bytes, cudaHostRegisterPortable);
-    if (error != cudaSuccess) throw PinError("cudaHostRegister", bytes, TextOf(error));
+    if (error != cudaSuccess) throw PinError("cudaHostRegister", bytes, DescribeError(error));
   }
   void Unpin(void* memory) noexcept override { cudaHostUnregister(memory); }
 
@@ -91,7 +92,7 @@ class Cuda final : public DeviceRuntime {
   }
   void DestroyEvent(int, DeviceEvent event) noexcept override { cudaEventDestroy(event); }
 
-  // The default stream is the current device's, here and below.
+  // The default stream belongs to the current device, here and below.
   void Record(int device, DeviceEvent event, DeviceStream stream) override {
     const Current current(device);
     Check(cudaEventRecord(event, stream), "cudaEventRecord", device);

@@ -1,4 +1,4 @@
-// How failures of a runtime are told, whichever runtime it is.
+// Errors for failed calls of a device runtime.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace recpack {
 
-// `call` of the runtime failed on a device (-1: on none), which says `text`.
+// Returns the error for a failed `call` on a device (-1: on none); `text` is the runtime's message.
 Error DeviceError(const std::string& call, int device, const std::string& text,
                   const std::string& advice = "");
 
-// The same of memory of a device, and of the host's that was to be pinned.
+// The same for failures to allocate device memory and to pin host memory.
 OutOfMemory DeviceMemoryError(const std::string& call, int device, size_t bytes,
                               const std::string& text);
 OutOfMemory PinError(const std::string& call, size_t bytes, const std::string& text);

@@ -8,13 +8,13 @@
 #include <mutex>
 #include <thread>
 
+#include "recpack/base/clock.h"
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
-#include "recpack/base/patience.h"
 #include "recpack/base/start_thread.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
-#include "src/device/gain_lead.h"
+#include "src/device/gain_feeding.h"
 #include "src/device/gate.h"
 #include "src/device/lane.h"
 #include "src/device/releaser.h"
@@ -24,24 +24,23 @@ namespace {
 
 bool IsDevice(int number) { return number != kHostConsumer; }
 
-// Where batches go.
+// Destination of batches.
 struct Target {
   DeviceRuntime* runtime = nullptr;  // null: the host
-  std::vector<int> devices;          // by number, or as many as there are consumers on the host
+  std::vector<int> devices;          // by number; on the host, one per consumer
   size_t depth = 0;
-  std::string reason;  // why the host
+  std::string reason;  // why batches stay on the host
 
-  // Whether there are consumers that hold the loader's own slabs.
+  // Returns true if there are consumers that hold the loader's own slabs.
   bool uses_host() const { return !runtime || !std::ranges::all_of(devices, IsDevice); }
 };
 
-Target TargetOf(const DeviceFeederOptions& options) {
+Target ChooseTarget(const DeviceFeederOptions& options) {
   if (options.depth == 0) {
-    throw Error(ErrorKind::kInvalidArgument, "a feeder with a depth of 0 brings nothing", {},
-                "choose 1 or more");
+    throw Error(ErrorKind::kInvalidArgument, "the feeder's depth is 0", {}, "choose 1 or more");
   }
   Target target{options.runtime, options.devices, options.depth, ""};
-  const std::string none = "the program is linked without a runtime of devices";
+  const std::string none = "the program is linked without a device runtime";
   const DeviceCount count = options.runtime ? options.runtime->Count() : DeviceCount{0, none};
   if (count.devices == 0) {
     const auto named = std::ranges::find_if(options.devices, IsDevice);
@@ -56,14 +55,14 @@ Target TargetOf(const DeviceFeederOptions& options) {
   for (const int device : target.devices) {
     if (target.runtime && IsDevice(device) && (device < 0 || device >= count.devices)) {
       throw Error(ErrorKind::kDevice,
-                  format("there is no device {}, of {} on this machine", device, count.devices), {},
+                  format("there is no device {}: this machine has {}", device, count.devices), {},
                   "devices count from 0");
     }
   }
   return target;
 }
 
-// Erasing and mixing come behind finishing, which then stays on the host.
+// Erasing and mixing come after finishing, which then has to stay on the host.
 bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options) {
   return image.augment.erasing.probability > 0 ||
          std::ranges::any_of(options.batch_steps, [&](const BatchStep& step) {
@@ -74,7 +73,7 @@ bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options
 
 LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
   const auto lanes = static_cast<uint32_t>(target.devices.size());
-  options.max_live_batches = 0;  // the gate waits, and slabs stay near their devices
+  options.max_live_batches = 0;  // the gate waits instead, and slabs stay near their devices
   if (target.uses_host()) {
     options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
   }
@@ -88,12 +87,10 @@ LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocato
   return options;
 }
 
-// What waits for one consumer.
+// Batches that are ready for one consumer.
 struct Queue {
   std::shared_ptr<Lane> lane;
-  std::deque<std::optional<DeviceBatch>> batches;  // nothing: the end of an epoch
-  bool waited_for = false;                         // by its consumer
-  GainPlan::Block block = {};                      // of the last batch that was taken
+  std::deque<std::optional<DeviceBatch>> batches;  // nullopt: end of an epoch
 };
 
 }  // namespace
@@ -125,10 +122,7 @@ struct DeviceFeeder::State {
                             : MakeHostLane(layout, target.depth),
                         {}});
     }
-    loader->CountSteps(static_cast<uint32_t>(target.devices.size()));
-    if (loader->in_gain_run()) {
-      mark = GainMark{.loader = loader->stats().number, .batch_size = loader->options().batch_size};
-    }
+    gain.emplace(*loader, queues.size(), mutex, changed);
     thread = StartThread<std::jthread>([this] { Run(); });
   }
 
@@ -142,19 +136,19 @@ struct DeviceFeeder::State {
     }
     changed.notify_all();
     if (thread.joinable()) thread.join();
-    releaser.reset();  // all copies are done, and the loader has its slabs
+    releaser.reset();  // waits for all copies; the loader then has its slabs back
     queues.clear();
   }
 
-  // Their ends alone would fill the queues.
+  // Epochs without a step would fill the queues with their ends.
   void RefuseEpochsWithoutSteps() const {
     const uint64_t batches = loader->steps_per_epoch();
     if (loader->options().last_batch != LastBatch::kDrop || batches >= target.devices.size())
       return;
-    throw Error(
-        ErrorKind::kInvalidArgument,
-        format("an epoch of {} batches is no step of {} consumers", batches, target.devices.size()),
-        {}, "make batches smaller, name fewer devices, or pad or keep the last one");
+    throw Error(ErrorKind::kInvalidArgument,
+                format("an epoch of {} batches is less than a step of {} consumers", batches,
+                       target.devices.size()),
+                {}, "make batches smaller, name fewer devices, or pad or keep the last one");
   }
 
   void Run() {
@@ -163,18 +157,19 @@ struct DeviceFeeder::State {
       while (BringStep()) {
         if (releaser && releaser->failure()) std::rethrow_exception(releaser->failure());
       }
-    } catch (...) {  // also where the feeder goes: nobody asks then
+    } catch (...) {  // also when the feeder is destroyed, where it is ignored
       const std::lock_guard lock(mutex);
       failure = std::current_exception();
     }
     changed.notify_all();
   }
 
-  // False: the feeder stops.
+  // Returns false if the feeder stops.
   bool BringStep() {
     std::vector<DeviceBatch> step;
     std::shared_ptr<const Batch> batch;
-    KeepLead();
+    gain->KeepLead([&](size_t i) { return queues[i].batches.size(); },
+                   [&] { return stopped || abort_reason; });
     for (size_t i = 0; i < queues.size(); ++i) {
       const auto slot = TakeSlot(i);
       if (!slot) return false;
@@ -197,21 +192,7 @@ struct DeviceFeeder::State {
     return true;
   }
 
-  void KeepLead() {
-    if (!mark) return;
-    const auto ahead = [&] {
-      std::ptrdiff_t fewest = PTRDIFF_MAX;
-      for (const Queue& queue : queues) {
-        const auto waiting = static_cast<std::ptrdiff_t>(queue.batches.size());
-        fewest = std::min(fewest, waiting - (queue.waited_for ? 1 : 0));
-      }
-      return fewest;
-    };
-    lead.Keep(loader->NextMode() == LoaderMode::kLive, mutex, changed, ahead,
-              [&] { return stopped || abort_reason; });
-  }
-
-  // `step` lacks batches of its last devices, or has none; `last` is its last one's.
+  // `step` lacks batches for its last devices, or is empty; `last` is the last device's.
   bool EndEpoch(std::vector<DeviceBatch> step, const std::shared_ptr<const Batch>& last) {
     const LastBatch rule = loader->options().last_batch;
     if (!step.empty() && rule != LastBatch::kDrop) {
@@ -264,10 +245,10 @@ struct DeviceFeeder::State {
     return result;
   }
 
-  // As it is now: the loader goes on.
+  // A copy, since the loader continues.
   std::shared_ptr<const EpochAudit> AuditSoFar() const {
     auto audit = std::make_shared<EpochAudit>(loader->audit().key());
-    audit->Merge(loader->audit());  // leaves counts out
+    audit->Merge(loader->audit());  // drops counts
     return audit;
   }
 
@@ -283,17 +264,17 @@ struct DeviceFeeder::State {
     changed.notify_all();
   }
 
-  std::optional<DeviceBatch> Next(Queue& queue) {
+  std::optional<DeviceBatch> Next(size_t index) {
+    Queue& queue = queues[index];
     std::unique_lock lock(mutex);
-    queue.waited_for = queue.batches.empty();
-    if (mark && queue.waited_for) changed.notify_all();
+    gain->Asks(index, queue.batches.empty());
     while (queue.batches.empty() || abort_reason) {
       if (abort_reason) throw Error(ErrorKind::kDevice, *abort_reason);
       if (failure) std::rethrow_exception(failure);
       if (queue.lane->pool()->AllDelivered()) {
         throw Error(ErrorKind::kInvalidArgument,
                     format("all {} batches are held by their consumer", target.depth), {},
-                    "let go of one before the next, or raise `depth`");
+                    "release one before the next, or raise `depth`");
       }
       const auto deadline = std::chrono::steady_clock::now() + loader->options().stall_timeout;
       const bool late = changed.wait_until(lock, deadline) == std::cv_status::timeout;
@@ -301,23 +282,12 @@ struct DeviceFeeder::State {
     }
     std::optional<DeviceBatch> batch = std::move(queue.batches.front());
     queue.batches.pop_front();
-    queue.waited_for = false;
+    gain->Has(index);
     if (batch && batch->slot_) batch->slot_->Deliver();
-    if (mark) changed.notify_all();
     return batch;
   }
 
-  // Of the batch that the consumer takes; null: an epoch ends.
-  void Tell(const DeviceBatch* batch, size_t index) {
-    Queue& queue = queues[index];
-    GainMark told = *mark;
-    if (batch != nullptr && batch->gain_block_) queue.block = *batch->gain_block_;
-    told.kind = batch == nullptr ? GainMark::kEndOfEpoch : queue.block.kind;
-    told.Tell(queue.block.number, static_cast<uint16_t>(index));
-  }
-
-  // Throws where a step is not brought because a consumer keeps what the loader needs, or takes
-  // nothing.
+  // Throws if a step is missing because a consumer keeps what the loader needs, or takes nothing.
   void CheckConsumers(const Queue& queue) {
     if (!queue.batches.empty()) return;
     if (const auto holder = gate->WaitsFor()) {
@@ -327,7 +297,7 @@ struct DeviceFeeder::State {
           format("no batch for {} ms: the consumer at index {} holds one that is {} batches "
                  "of the loader old, whose memory comes next",
                  loader->options().stall_timeout.count(), *holder, loader->options().prefetch),
-          {}, "let go of batches in the order in which they came, or raise `prefetch`");
+          {}, "release batches in the order in which they came, or raise `prefetch`");
     }
     const int index = waits_for;
     if (index < 0 || &queues[static_cast<size_t>(index)] == &queue) return;
@@ -344,23 +314,22 @@ struct DeviceFeeder::State {
   const DeviceLayout layout;
   std::shared_ptr<Gate> gate;
   std::unique_ptr<Releaser> releaser;
-  std::optional<GainMark> mark;     // in a run of recprobe gain
-  std::atomic<int> waits_for = -1;  // the index whose consumer is to make room
+  std::atomic<int> waits_for = -1;  // index of the consumer that has to make room
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Queue> queues;    // their batches
-  std::exception_ptr failure;  // behind what the queues hold
+  std::deque<Queue> queues;    // per consumer
+  std::exception_ptr failure;  // thrown after the queued batches
   std::optional<std::string> abort_reason;
   bool stopped = false;
-  uint64_t steps_taken = 0;  // the feeder's thread alone
-  GainLead lead;             // the same
+  uint64_t steps_taken = 0;  // feeder's thread only
+  std::optional<GainFeeding> gain;
   std::jthread thread;
 };
 
 DeviceFeeder::DeviceFeeder(const Mixture& samples, LoaderOptions loader,
                            DeviceFeederOptions options) {
-  Target target = TargetOf(options);
+  Target target = ChooseTarget(options);
   std::unique_ptr<SlabAllocator> slabs;
   if (target.runtime) slabs = std::make_unique<PinnedSlabs>(*target.runtime, target.devices);
   auto made = std::make_unique<Loader>(samples, Prepared(std::move(loader), target, slabs.get()));
@@ -368,7 +337,7 @@ DeviceFeeder::DeviceFeeder(const Mixture& samples, LoaderOptions loader,
 }
 
 DeviceFeeder::DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions options)
-    : state_(std::make_unique<State>(TargetOf(options), nullptr, std::move(loader))) {}
+    : state_(std::make_unique<State>(ChooseTarget(options), nullptr, std::move(loader))) {}
 
 DeviceFeeder::~DeviceFeeder() = default;
 
@@ -381,9 +350,9 @@ std::optional<DeviceBatch> DeviceFeeder::Next(size_t index) {
   std::optional<DeviceBatch> batch;
   {
     const InputWaitSpan span(static_cast<uint16_t>(index));
-    batch = state_->Next(state_->queues[index]);
+    batch = state_->Next(index);
   }
-  if (state_->mark) state_->Tell(batch ? &*batch : nullptr, index);
+  state_->gain->Tell(index, batch);
   return batch;
 }
 

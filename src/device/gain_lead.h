@@ -1,4 +1,4 @@
-// How far a feeder is ahead of its consumers, across the blocks of a run of recprobe gain.
+// Keeps a feeder's lead over its consumers across the blocks of a run of recprobe gain.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,15 @@
 
 namespace recpack {
 
-// Batches that need no making fill the feeder's queues. Where live ones follow again they are asked
-// for only once the feeder is as far ahead as it was when the last live block ended: else that
-// many batches would be made while the training is busy with others, and live look too fast.
+// Batches that cost nothing to make fill the feeder's queues. When a live block follows, its first
+// batches are requested only once the lead has dropped to what it was at the end of the last live
+// block. Otherwise that many batches would be made while the training still consumes the others,
+// and live would look too fast.
 class GainLead {
  public:
-  // Before a step is asked for; `ahead` says, under the lock, how many wait for the consumer that
-  // has fewest. Waits on `changed`, which is notified when one is taken, or `stopped` comes true.
+  // Call before requesting a step. `ahead` returns, under the lock, the queue length of the
+  // consumer with the shortest queue. Waits on `changed`, which must be notified when a batch is
+  // taken or `stopped` becomes true.
   template <typename Ahead, typename Stopped>
   void Keep(bool live, std::mutex& mutex, std::condition_variable& changed, Ahead ahead,
             Stopped stopped) {

@@ -1,4 +1,4 @@
-// Which of a loader's batches are out.
+// Gate: tracks which of a loader's batches are in use.
 #pragma once
 
 #include <condition_variable>
@@ -9,17 +9,17 @@
 #include <mutex>
 #include <optional>
 
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack {
 
-// Lets the feeder ask its loader for a batch only while the loader has the slab for it: slabs go
-// round, so it is the one of the batch `slabs` before.
+// Lets the feeder request a batch only when the loader has its slab: slabs are used in turn, so the
+// batch needs the slab of the one `slabs` before it.
 class Gate : public std::enable_shared_from_this<Gate> {
  public:
   explicit Gate(size_t slabs) : slabs_(slabs) {}
 
-  // Waits until a batch may be asked for; false once Stop() was called.
+  // Waits until a batch may be requested. Returns false once Stop() was called.
   bool Wait() {
     std::unique_lock lock(mutex_);
     waits_ = true;
@@ -28,15 +28,16 @@ class Gate : public std::enable_shared_from_this<Gate> {
     return !stopped_;
   }
 
-  // Whose batch must be let go of before Wait() ends; nothing where it does not wait.
+  // Returns the consumer whose batch must be released before Wait() returns; nullopt if it does not
+  // wait.
   std::optional<size_t> WaitsFor() const {
     const std::lock_guard lock(mutex_);
     if (!waits_ || MayAsk()) return std::nullopt;
     return out_.begin()->second;
   }
 
-  // Counts the batch for as long as the result lives. One is asked for at a time. `consumer`: whom
-  // it is for.
+  // Counts the batch as in use for the lifetime of the result. `consumer`: the one that the batch
+  // is for. Request only one batch at a time.
   std::shared_ptr<const Batch> Hold(Batch batch, size_t consumer) {
     const std::lock_guard lock(mutex_);
     auto let_go = [gate = shared_from_this(), number = next_](const Batch* held) {
@@ -70,8 +71,8 @@ class Gate : public std::enable_shared_from_this<Gate> {
   const size_t slabs_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t next_ = 0;               // number of the batch that comes next
-  std::map<uint64_t, size_t> out_;  // whom those are for that are held, by number
+  uint64_t next_ = 0;               // number of the next batch
+  std::map<uint64_t, size_t> out_;  // consumers of the batches in use, by batch number
   bool waits_ = false;
   bool stopped_ = false;
 };

@@ -1,4 +1,4 @@
-// A runtime's handles, owned.
+// RAII wrappers for a runtime's streams, events and device memory.
 #pragma once
 
 #include <cstddef>

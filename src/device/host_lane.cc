@@ -6,7 +6,7 @@
 namespace recpack {
 namespace {
 
-// Streams mean nothing here: the arrays are there.
+// Slot on the host. Streams do not matter: the arrays are complete.
 class HostSlot final : public DeviceSlot {
  public:
   HostSlot(std::shared_ptr<SlotPool> pool, size_t index, std::shared_ptr<void> results,

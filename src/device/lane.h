@@ -1,10 +1,10 @@
-// One device's part of a feeder, or the host's.
+// Lane: a feeder's part for one device, or for the host.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 #include "src/device/layout.h"
 #include "src/device/slot.h"
 
@@ -12,19 +12,19 @@ namespace recpack {
 
 class Releaser;
 
-// A batch in a slot, and where its arrays lie.
+// A batch in a slot, with pointers to its arrays.
 struct LaneBatch {
   std::unique_ptr<DeviceSlot> slot;
   std::vector<const void*> data;
 };
 
-// Used by the feeder's thread.
+// Used by the feeder's thread only.
 class Lane {
  public:
   virtual ~Lane() = default;
 
-  // Begins to bring the batch into a slot that was taken from `pool`, and gives it back with it, or
-  // on failure. Throws what the runtime throws.
+  // Starts bringing the batch into a slot that was taken from `pool`. Returns the slot with the
+  // batch; on failure gives it back. Throws what the runtime throws.
   virtual LaneBatch Bring(size_t slot, const std::shared_ptr<const Batch>& batch) = 0;
 
   const std::shared_ptr<SlotPool>& pool() const noexcept { return pool_; }
@@ -37,7 +37,7 @@ class Lane {
   int device_;
 };
 
-// Batches stay in the loader's slabs; pictures that the loader left are finished here.
+// Batches stay in the loader's slabs; images that the loader left unfinished are finished here.
 std::shared_ptr<Lane> MakeHostLane(const DeviceLayout& layout, size_t slots);
 
 // Batches are copied to the device and finished there.

@@ -10,31 +10,18 @@ constexpr size_t kAlignment = 256;
 
 size_t Align(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-ValueType ValueOf(ElementType type) {
-  switch (type) {
-    case ElementType::kU8:
-      return ValueType::kU8;
-    case ElementType::kF16:
-      return ValueType::kF16;
-    case ElementType::kBf16:
-      return ValueType::kBf16;
-    default:
-      return ValueType::kF32;
-  }
-}
-
 size_t Find(const std::vector<ArraySpec>& arrays, const std::string& name) {
   const auto same = [&](const ArraySpec& array) { return array.name == name; };
   return static_cast<size_t>(std::ranges::find_if(arrays, same) - arrays.begin());
 }
 
-ArraySpec ResultOf(const ImageField& field, const FinishOptions& options) {
+ArraySpec MakeResultSpec(const ImageField& field, const FinishOptions& options) {
   const auto c = static_cast<uint32_t>(options.channels);
   const auto h = static_cast<uint32_t>(options.out_height);
   const auto w = static_cast<uint32_t>(options.out_width);
   const bool interleaved = options.out_layout == ImageLayout::kNhwc;
   return {.name = field.name,
-          .type = ValueOf(options.type),
+          .type = options.type,
           .shape = interleaved ? std::vector{h, w, c} : std::vector{c, h, w},
           .sample_bytes = size_t{c} * h * w * ElementBytes(options.type)};
 }
@@ -56,7 +43,7 @@ DeviceLayout LayOut(const Loader& loader) {
     const auto* field = std::get_if<ImageField>(&each);
     if (field == nullptr || !field->finish_on_device) continue;
     const FinishOptions options = FinishOptionsOf(*field);
-    ArraySpec result = ResultOf(*field, options);
+    ArraySpec result = MakeResultSpec(*field, options);
     result.offset = layout.slot_bytes;
     const size_t image = Find(given, field->name);
     const size_t place = Find(given, field->name + "_geometry");

@@ -40,7 +40,7 @@ void Releaser::Run() {
     try {
       runtime_.Synchronise(copy.device, copy.copied, WaitPoint::kReleaseAfterCopy);
     } catch (...) {
-      failure = std::current_exception();  // the device runs nothing any more
+      failure = std::current_exception();  // the device is dead: nothing runs any more
     }
     copy.batch.reset();
     lock.lock();

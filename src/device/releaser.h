@@ -1,4 +1,4 @@
-// Gives batches back to their loader once they are copied.
+// Releases batches to their loader once they are copied.
 #pragma once
 
 #include <condition_variable>
@@ -9,22 +9,22 @@
 #include <thread>
 
 #include "recpack/device/runtime.h"
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack {
 
-// A thread that waits for copies in the order in which they were begun.
+// Waits for copies in a thread of its own, in the order in which they were started.
 class Releaser {
  public:
   explicit Releaser(DeviceRuntime& runtime);
-  // Waits for all copies that it was given; their events still exist.
+  // Waits for all copies that were added; their events must still exist.
   ~Releaser();
 
-  // The copy from the batch is done once `copied`, as last recorded, is complete. That it may be
-  // recorded anew, for a later copy on the same stream, only makes this one be kept for longer.
+  // Keeps the batch until `copied`, as last recorded, is complete. If the event is recorded again
+  // for a later copy on the same stream, the batch is only kept longer.
   void Add(int device, DeviceEvent copied, std::shared_ptr<const Batch> batch);
 
-  // What waiting threw, if it did.
+  // The exception that waiting threw, or null.
   std::exception_ptr failure() const;
 
  private:
@@ -41,7 +41,7 @@ class Releaser {
   std::deque<Copy> copies_;
   bool closed_ = false;
   std::exception_ptr failure_;
-  std::jthread thread_;  // last
+  std::jthread thread_;  // last member: uses the others
 };
 
 }  // namespace recpack

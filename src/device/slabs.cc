@@ -53,9 +53,9 @@ std::shared_ptr<void> PinnedSlabs::Allocate(size_t bytes) {
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw HostMemoryError(bytes);
   try {
-    ::madvise(memory, size, MADV_HUGEPAGE);  // a wish, as the next
+    ::madvise(memory, size, MADV_HUGEPAGE);  // a hint, like the next call
     PreferNode(memory, size, node);
-    // Pages come from where they are touched first: before pinning, under the policy.
+    // Touch pages under the policy before they are pinned: the first touch decides on their node.
     for (size_t i = 0; i < size; i += kPage) static_cast<volatile char*>(memory)[i] = 0;
     runtime_.Pin(memory, size);
   } catch (...) {

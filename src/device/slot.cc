@@ -14,7 +14,7 @@ std::optional<size_t> SlotPool::Take() {
 void SlotPool::Give(size_t slot, bool delivered) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    free_.push_back(slot);  // room was made in the constructor
+    free_.push_back(slot);  // capacity was reserved by the constructor
     if (delivered) --delivered_;
   }
   changed_.notify_all();

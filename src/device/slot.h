@@ -1,4 +1,4 @@
-// A lane's slots: each holds one batch, on its way, waiting or with its consumer.
+// Slots of a lane; each holds one batch that is being copied, ready or with its consumer.
 #pragma once
 
 #include <condition_variable>
@@ -12,31 +12,31 @@
 
 namespace recpack {
 
-// Which slots are free. Outlives the feeder with the batches that are held.
+// Pool of free slots. Shared with batches, so it may outlive the feeder.
 class SlotPool {
  public:
   explicit SlotPool(size_t slots) : slots_(slots) {
     for (size_t i = 0; i < slots; ++i) free_.push_back(i);
   }
 
-  // Waits for a free slot; nothing once Stop() was called.
+  // Waits for a free slot; nullopt once Stop() was called.
   std::optional<size_t> Take();
   void Give(size_t slot, bool delivered) noexcept;
   void Stop() noexcept;
 
-  void Deliver();             // a slot goes to the consumer
-  bool AllDelivered() const;  // the consumer holds every slot
+  void Deliver();             // notes that a slot goes to the consumer
+  bool AllDelivered() const;  // true if the consumer holds every slot
 
  private:
   const size_t slots_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<size_t> free_;  // the one used longest ago is first
+  std::vector<size_t> free_;  // least recently used first
   size_t delivered_ = 0;
   bool stopped_ = false;
 };
 
-// Holds a slot for a batch and gives it back.
+// Owns a slot for a batch; returns it to the pool on destruction.
 class DeviceSlot {
  public:
   DeviceSlot(std::shared_ptr<SlotPool> pool, size_t index)

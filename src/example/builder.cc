@@ -5,7 +5,7 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/base/utf8.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/example/wire.h"
 
@@ -19,7 +19,7 @@ constexpr uint8_t kEntryKey = Tag(1, kLengthDelimited);
 constexpr uint8_t kEntryValue = Tag(2, kLengthDelimited);
 constexpr uint8_t kListValues = Tag(1, kLengthDelimited);  // bytes, or packed numbers
 
-// Protocol Buffers counts bytes of a message in 31 bits.
+// Protocol Buffers limits messages to 31-bit sizes.
 constexpr uint64_t kMaxMessageBytes = INT32_MAX;
 
 uint8_t* WriteBytes(uint8_t* out, const void* from, size_t size) {
@@ -109,17 +109,16 @@ size_t ExampleBuilder::ByteSize() {
     }
     if (!IsUtf8(entries_[i].name)) {
       throw Error(ErrorKind::kInvalidArgument,
-                  "the name of a feature is not UTF-8, and no parser would take the record");
+                  "the name of a feature is not UTF-8, which parsers refuse");
     }
     Measure(entries_[i]);
     features_bytes_ += LengthDelimitedBytes(entries_[i].entry_bytes);
   }
   const uint64_t size = LengthDelimitedBytes(features_bytes_);
   if (size > kMaxMessageBytes) {
-    throw Error(
-        ErrorKind::kUnsupported,
-        format("an example of {} bytes is longer than 2 GiB, the most that parsers take", size), {},
-        "split it up");
+    throw Error(ErrorKind::kUnsupported,
+                format("an example of {} bytes is longer than 2 GiB, the limit of parsers", size),
+                {}, "split it up");
   }
   return size;
 }
@@ -140,7 +139,8 @@ uint8_t* ExampleBuilder::WriteValues(const Entry& entry, uint8_t* out) const {
     return WriteBytes(out, floats_.data() + entry.first, size);
   }
   const size_t packed = entry.values_bytes;
-  // values_bytes = tag + varint(length) + length: the length is what is left of the shorter header.
+  // values_bytes = tag + varint(length) + length: find the length by trying the shortest header
+  // first.
   size_t length = packed - 2;
   while (LengthDelimitedBytes(length) > packed) --length;
   out = WriteLengthHeader(out, kListValues, length);
@@ -158,7 +158,7 @@ uint8_t* ExampleBuilder::SerializeTo(uint8_t* out) const {
     out = WriteBytes(out, entry.name.data(), entry.name.size());
     out = WriteLengthHeader(out, kEntryValue, entry.feature_bytes);
     if (entry.kind == Kind::kNone) continue;
-    // The oneof: bytes_list = 1, float_list = 2, int64_list = 3.
+    // Fields of the oneof: bytes_list = 1, float_list = 2, int64_list = 3.
     const uint32_t field = static_cast<uint32_t>(entry.kind) + 1;
     out = WriteLengthHeader(out, Tag(field, kLengthDelimited), entry.values_bytes);
     out = WriteValues(entry, out);

@@ -58,7 +58,7 @@ void AddFeatures(pb::FileDescriptorProto& file) {
            ".tensorflow.Features.FeatureEntry");
 }
 
-// tensorflow/core/example/{feature,example}.proto.
+// Builds tensorflow/core/example/{feature,example}.proto.
 pb::FileDescriptorProto ExampleFile() {
   pb::FileDescriptorProto file;
   file.set_name("recpack/example.proto");
@@ -96,11 +96,11 @@ std::unique_ptr<pb::Message> NewExampleMessage() {
 
 std::unique_ptr<pb::Message> ParseExampleMessage(ByteView record) {
   auto message = NewExampleMessage();
-  const pb::LogSilencer quiet;  // it would print to stderr what the error below says
+  const pb::LogSilencer quiet;  // the error below replaces the message on stderr
   if (record.size() > INT_MAX ||
       !message->ParseFromArray(record.data(), static_cast<int>(record.size()))) {
-    ExampleView().Parse(record);  // fails, too, and says where
-    throw Error(ErrorKind::kCorrupt, "the record is no tf.train.Example");
+    ExampleView().Parse(record);  // throws with the offset
+    throw Error(ErrorKind::kCorrupt, "not a tf.train.Example");
   }
   return message;
 }

@@ -1,5 +1,5 @@
-// tf.train.Example as Protocol Buffers itself sees it: for text, JSON and as the oracle of the
-// tests. The hot paths do not use it.
+// tf.train.Example as a Protocol Buffers message, for text and JSON output and as the oracle of the
+// tests. Not used in hot paths.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -10,11 +10,12 @@
 
 namespace recpack {
 
-// An empty message. Its type is built at run time in a pool of our own: a program that also loads
-// TensorFlow holds generated types of the same names, which must not clash. Any thread.
+// Makes an empty message. Its type is built at run time in a private descriptor pool, so that it
+// does not clash with TensorFlow's generated types of the same name in one process. Thread-safe.
 std::unique_ptr<google::protobuf::Message> NewExampleMessage();
 
-// Throws Error (kCorrupt) with the byte offset where Protocol Buffers cannot parse the record.
+// Parses a record. Throws Error (kCorrupt) with the byte offset if Protocol Buffers cannot parse
+// it.
 std::unique_ptr<google::protobuf::Message> ParseExampleMessage(ByteView record);
 
 }  // namespace recpack

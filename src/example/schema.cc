@@ -5,7 +5,7 @@
 namespace recpack {
 namespace {
 
-// `first`: nothing has been noted yet.
+// Widens the range [least, most] to include `value`. `first`: the range is empty so far.
 void Widen(uint64_t value, bool first, uint64_t& least, uint64_t& most) {
   least = first ? value : std::min(least, value);
   most = first ? value : std::max(most, value);

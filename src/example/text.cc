@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "recpack/base/utf8.h"
+#include "recpack/base/text.h"
 #include "recpack/example/view.h"
 #include "src/base/format.h"
 #include "src/example/example_proto.h"
@@ -18,9 +18,10 @@ namespace {
 
 namespace pb = google::protobuf;
 
-constexpr size_t kLongestText = 80;  // bytes shown as they are
+constexpr size_t kLongestText = 80;  // bytes; longer text is not shown
 
-// Nothing that a terminal would act on: no control characters of ASCII, nor U+0080 to U+009F.
+// Tells whether the text is short and has no control characters (ASCII or U+0080 to U+009F), which
+// a terminal would interpret.
 bool IsPrintable(std::string_view text) {
   if (text.size() > kLongestText || !IsUtf8(text)) return false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -54,7 +55,7 @@ std::string SerializeSorted(const pb::Message& message) {
   std::string bytes;
   pb::io::StringOutputStream stream(&bytes);
   pb::io::CodedOutputStream out(&stream);
-  out.SetSerializationDeterministic(true);  // map entries by key
+  out.SetSerializationDeterministic(true);  // sorts map entries by key
   message.SerializeToCodedStream(&out);
   out.Trim();
   return bytes;

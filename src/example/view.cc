@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "recpack/base/utf8.h"
+#include "recpack/base/text.h"
 #include "src/example/wire_reader.h"
 
 namespace recpack {
 namespace {
 
-// Messages around a field, which leave the less room for nested groups.
+// Nesting depth of a field, which counts towards the limit on nested groups.
 enum Depth { kInExample, kInFeatures, kInEntry, kInFeature, kInList };
 
 }  // namespace
@@ -62,7 +62,7 @@ class ExampleView::Parser {
     view_.features_.push_back(feature);
   }
 
-  // A list of another kind replaces what was there; one of the same kind is joined to it.
+  // A list of another kind replaces the previous values; one of the same kind is appended.
   void Start(FeatureView& feature, FeatureKind kind, size_t arena_size) {
     if (feature.kind_ == kind) return;
     feature.kind_ = kind;
@@ -156,7 +156,7 @@ void ExampleView::Parse(ByteView record) {
   try {
     Parser(*this, record.data()).Example(record);
   } catch (...) {
-    features_.clear();  // half a record is none
+    features_.clear();  // do not expose a partly parsed record
     throw;
   }
 
@@ -164,12 +164,12 @@ void ExampleView::Parse(ByteView record) {
     return !(a.name() < b.name());
   };
   if (std::ranges::adjacent_find(features_, not_ascending) != features_.end()) {
-    // In place, so that no memory is asked for; by entry, since a stable sort would ask for some.
+    // Sorts in place, with the entry as tie-breaker, since a stable sort would allocate memory.
     std::ranges::sort(features_, [](const FeatureView& a, const FeatureView& b) {
       const int order = a.name_.compare(b.name_);
       return order == 0 ? a.entry_ < b.entry_ : order < 0;
     });
-    // Of equal names the last one stays.
+    // Keep the last one of equal names.
     size_t kept = 0;
     for (size_t i = 0; i < features_.size(); ++i) {
       if (i + 1 < features_.size() && features_[i].name_ == features_[i + 1].name_) continue;

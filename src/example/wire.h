@@ -1,4 +1,4 @@
-// The parts of Protocol Buffers' wire format that tf.train.Example needs (docs/format/example.md).
+// Subset of Protocol Buffers' wire format for tf.train.Example (docs/format/example.md).
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ constexpr uint8_t Tag(uint32_t field, uint32_t wire_type) {
   return static_cast<uint8_t>(field << 3 | wire_type);
 }
 
-// Bytes that `value` takes as a varint: 1 to 10.
+// Returns the size of `value` as a varint: 1 to 10 bytes.
 inline size_t VarintBytes(uint64_t value) noexcept {
   return (static_cast<size_t>(std::bit_width(value | 1)) * 9 + 64) / 64;
 }
@@ -34,7 +34,7 @@ inline uint8_t* WriteVarint(uint8_t* out, uint64_t value) noexcept {
   return out;
 }
 
-// A tag of one byte, then the length of what follows.
+// Writes a one-byte tag and the length of the field.
 inline uint8_t* WriteLengthHeader(uint8_t* out, uint8_t tag, uint64_t length) noexcept {
   *out++ = tag;
   return WriteVarint(out, length);

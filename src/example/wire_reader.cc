@@ -7,13 +7,13 @@
 namespace recpack {
 namespace {
 
-// Protocol Buffers' own limit on nesting; messages count as well as groups.
+// Nesting limit of Protocol Buffers; counts messages and groups.
 constexpr int kMaxDepth = 100;
 
 }  // namespace
 
 void WireReader::Fail(std::string_view reason) const {
-  throw Error(ErrorKind::kCorrupt, "the record is no tf.train.Example: " + std::string(reason),
+  throw Error(ErrorKind::kCorrupt, "not a tf.train.Example: " + std::string(reason),
               {.offset = static_cast<uint64_t>(at_ - base_)});
 }
 
@@ -35,11 +35,11 @@ uint32_t WireReader::ReadLongTag() {
     const uint8_t byte = *at_++;
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte >= 0x80) continue;
-    const auto tag = static_cast<uint32_t>(value);  // what is above 32 bits is dropped
+    const auto tag = static_cast<uint32_t>(value);  // drops bits above 32
     if (tag < 8) break;                             // field 0 does not exist
     return tag;
   }
-  Fail("a field's tag is no tag");
+  Fail("a field's tag is invalid");
 }
 
 uint64_t WireReader::ReadLongLength() {
@@ -66,18 +66,18 @@ void WireReader::Skip(uint32_t tag, int depth) {
       ReadLengthDelimited();
       return;
     case kStartGroup:
-      if (depth >= kMaxDepth) Fail("groups are nested too deep");
+      if (depth >= kMaxDepth) Fail("groups are nested too deeply");
       for (;;) {
         const uint32_t inner = ReadTag();
         if (inner == (tag - kStartGroup + kEndGroup)) return;
-        if ((inner & 7) == kEndGroup) Fail("a group ends that did not begin");
+        if ((inner & 7) == kEndGroup) Fail("the end of a group without its start");
         Skip(inner, depth + 1);
       }
     case kFixed32:
       ReadFixed32();
       return;
     default:
-      Fail("a field has a wire type that does not exist");
+      Fail("a field has an unknown wire type");
   }
 }
 

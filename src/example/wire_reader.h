@@ -1,4 +1,4 @@
-// A bounds-checked cursor over Protocol Buffers' wire format.
+// Bounds-checked reader of Protocol Buffers' wire format.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace recpack {
 
-// Throws Error (kCorrupt) with the offset from `base`, the start of the record.
+// Reads the fields of one message. Throws Error (kCorrupt) with the offset from `base`, the start
+// of the record.
 class WireReader {
  public:
   WireReader(const uint8_t* base, ByteView bytes) noexcept
@@ -18,7 +19,7 @@ class WireReader {
   bool AtEnd() const noexcept { return at_ == end_; }
   size_t left() const noexcept { return static_cast<size_t>(end_ - at_); }
 
-  // A field's number and wire type as they stand: number << 3 | type.
+  // Reads a tag: field number << 3 | wire type.
   uint32_t ReadTag() {
     if (at_ < end_ && *at_ >= 8 && *at_ < 0x80) return *at_++;
     return ReadLongTag();
@@ -31,7 +32,7 @@ class WireReader {
 
   ByteView ReadLengthDelimited() {
     const uint64_t length = at_ < end_ && *at_ < 0x80 ? *at_++ : ReadLongLength();
-    if (length > left()) Fail("a field is longer than what it is in");
+    if (length > left()) Fail("a field is longer than the message around it");
     const ByteView bytes(at_, length);
     at_ += length;
     return bytes;
@@ -43,7 +44,7 @@ class WireReader {
     return LoadLittleEndian<uint32_t>(at_ - 4);
   }
 
-  // Passes over the field whose tag was just read. `depth`: messages and groups it is in.
+  // Skips the field whose tag was just read. `depth`: number of messages and groups around it.
   void Skip(uint32_t tag, int depth);
 
   [[noreturn]] void Fail(std::string_view reason) const;

@@ -1,4 +1,4 @@
-// One header reader a format; each is given bytes that begin as its format does.
+// Header parsers, one per format. The bytes must begin with the signature of the format.
 #pragma once
 
 #include "recpack/image/header.h"

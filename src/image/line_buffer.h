@@ -1,4 +1,4 @@
-// Memory for SIMD loads that cross no cache line.
+// Buffer aligned to cache lines, for SIMD loads.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace recpack {
 
 constexpr size_t kCacheLine = 64;
 
-// `T`s from the start of a cache line on. Contents are lost where it grows.
+// Array of T that starts at a cache line. Contents are lost when it grows.
 template <typename T>
 class LineBuffer {
  public:
-  // Makes room for `count`; memory is kept when it gets smaller.
+  // Reserves memory for `count` elements; never shrinks.
   void Reserve(size_t count) {
     const size_t lines = (count * sizeof(T) + kCacheLine - 1) / kCacheLine;
     if (lines > lines_.size()) lines_ = std::vector<Line>(lines);

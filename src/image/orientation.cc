@@ -5,12 +5,12 @@
 namespace recpack {
 namespace {
 
-// What to do to stored pixels so that they are seen upright: transpose first, then mirror.
+// Operations that make stored pixels upright: transpose first, then mirror.
 struct Turn {
   bool transpose, mirror_x, mirror_y;
 };
 
-// EXIF 2.3, tag 0x0112: values 1 to 8.
+// Operations for values 1 to 8 of EXIF 2.3, tag 0x0112.
 constexpr Turn kTurns[9] = {
     {false, false, false}, {false, false, false}, {false, true, false},
     {false, true, true},   {false, false, true},  {true, false, false},

@@ -1,4 +1,4 @@
-// Little memory, as far as addresses go.
+// Limits on this process's address space, for tests of failed allocations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace recpack {
 
-// From now on this process gets no more than that beyond what it has: best in a child, and where
+// Limits further address space of this process to `bytes`. Use it in a child process, and only if
 // CanLimitAddressSpace().
 inline void LimitAddressSpace(uint64_t more_bytes) {
   uint64_t pages = 0;
@@ -26,8 +26,8 @@ inline void LimitAddressSpace(uint64_t more_bytes) {
   EXPECT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
 }
 
-// Not where sanitizers have more than any such limit, nor in emulators of one process (qemu-user),
-// which take a limit and do not keep it.
+// False with sanitizers, which reserve more than any such limit, and in user-mode emulators
+// (qemu-user), which accept a limit but do not enforce it.
 inline bool CanLimitAddressSpace() {
   if (kAddressSanitizer || kThreadSanitizer) return false;
   constexpr size_t kMore = size_t{1} << 30;
@@ -38,9 +38,9 @@ inline bool CanLimitAddressSpace() {
          }) == 0;
 }
 
-// From now on this process can start one more thread.
+// Limits this process to one more thread.
 inline void LeaveRoomForOneThread() {
-  constexpr size_t kStack = size_t{1} << 30;  // of new threads
+  constexpr size_t kStack = size_t{1} << 30;  // stack size of new threads
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStack);

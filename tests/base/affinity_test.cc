@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 
 constexpr size_t kWordBits = 8 * sizeof(unsigned long);
 
-// Of a machine that may have `processors`.
+// Simulates a machine that may have `processors`.
 AffinityReader MachineOf(size_t processors, const std::vector<size_t>& allowed) {
   return [=](std::span<unsigned long> mask) {
     if (mask.size() * kWordBits < processors) return EINVAL;

@@ -116,7 +116,7 @@ TEST_F(EventLogTest, NothingIsLostOfManyThatAreNotWaitedFor) {
   for (int64_t i = 0; i < kEvents; ++i) EXPECT_EQ(records[static_cast<size_t>(i) + 1].begin, i);
 }
 
-// The child's events are in its own file, and its parent's mutex is not its own.
+// The child writes to its own file and does not use its parent's mutex.
 TEST_F(EventLogTest, AForkedChildHasAFileOfItsOwn) {
   ASSERT_THAT(EventLog::OfProcess(), NotNull());
   ASSERT_EQ(EventLog::ThreadLane(), static_cast<uint32_t>(::gettid()));

@@ -1,4 +1,4 @@
-// The real file system until it is told to fail.
+// File system with injected failures.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ namespace recpack {
 
 class FaultyFiles final : public RealFiles {
  public:
-  // Bytes that can be written before the disk is full.
+  // Bytes that can be written until the disk is full.
   std::atomic<int64_t> room = INT64_MAX;
-  // A rename to a path that ends so fails.
+  // Renames to paths with this suffix fail.
   std::string unrenamable = "\n";
 
   std::function<void(const std::string& to)> before_rename = [](const std::string&) {};

@@ -1,4 +1,4 @@
-// Children of this process that look at what they have of it.
+// Forked child processes for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,8 +13,9 @@
 
 namespace recpack {
 
-// Exit code of a child that is forked whatever other threads do: 0 where `check` holds there, 2
-// where it threw; -1: it was killed, as one that hangs is in the end.
+// Runs `check` in a forked child and returns its exit code: 0 if `check` returned true, 2 if it
+// threw; -1 if the child was killed, as a hanging one eventually is. Other threads may be doing
+// anything.
 template <typename Check>
 int ForkedAtOnce(Check check) {
   constexpr unsigned kMostSeconds = 120;
@@ -33,16 +34,17 @@ int ForkedAtOnce(Check check) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// The same, once the other threads are at rest. Sanitizers do not make their own locks safe for
-// forks: a thread that is starting, or frees memory, would leave them locked in the child for ever.
+// Like the above, but forks when the other threads are idle. Sanitizers do not make their own locks
+// fork-safe: a thread that is starting, or frees memory, would leave them locked in the child
+// forever.
 template <typename Check>
 int InChild(Check check) {
   AwaitRest();
   return ForkedAtOnce(check);
 }
 
-// Stops this process in a moment for so many seconds; a byte can be read from the result then. Best
-// in a child: a shell takes its own command that stops for one that waits.
+// Stops this process shortly afterwards for `seconds`; then a byte can be read from the result. Use
+// it in a child process: a shell treats a stopped command of its own as suspended.
 inline int StopInAMoment(unsigned seconds) {
   int ends[2] = {-1, -1};
   EXPECT_EQ(::pipe(ends), 0);

@@ -1,4 +1,4 @@
-// The environment of a run of recprobe gain.
+// Environment of a `recprobe gain` run, for tests.
 #pragma once
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 namespace recpack {
 
-// While it lives, this process was started so.
+// Sets the environment variable during its lifetime.
 class GainEnvironment {
  public:
   explicit GainEnvironment(const std::string& text) {

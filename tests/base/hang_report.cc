@@ -1,6 +1,6 @@
-// A test that hangs says where: the stacks of all its threads, as mangled names (c++filt reads
-// them), shortly before ctest's time is over. In each test program; does nothing where
-// RECPACK_TEST_SECONDS, a test's time, is not in the environment.
+// Report of hanging tests: prints the stacks of all threads, as mangled names (for c++filt),
+// shortly before ctest's timeout. Linked into each test program; does nothing unless
+// RECPACK_TEST_SECONDS, the timeout of a test, is set in the environment.
 #include <dirent.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -21,14 +21,14 @@
 namespace recpack {
 namespace {
 
-constexpr int kTell = SIGUSR2;  // asks a thread for its stack
+constexpr int kTell = SIGUSR2;  // makes a thread print its stack
 constexpr int kPatienceMs = 2000;
 
-std::atomic<int> told = 0;        // the thread that told last
-std::array<char, 256> test_name;  // that runs
+std::atomic<int> told = 0;        // last thread that printed its stack
+std::array<char, 256> test_name;  // current test
 const OwnSymbols* symbols = nullptr;
 
-// All of the following is for handlers: memory may be what the test hangs for.
+// The following runs in signal handlers and must not allocate: the test may hang in the allocator.
 
 void Say(const char* text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
@@ -54,7 +54,7 @@ void SayStack() {
     if (const char* const name = symbols->NameOf(frames[static_cast<size_t>(i)])) {
       Say(name);
       Say("\n");
-    } else {  // of a library
+    } else {  // in a library
       ::backtrace_symbols_fd(&frames[static_cast<size_t>(i)], 1, STDERR_FILENO);
     }
   }
@@ -108,7 +108,7 @@ class HangReport final : public testing::EmptyTestEventListener {
  public:
   explicit HangReport(unsigned seconds) : seconds_(seconds) {
     void* frame = nullptr;
-    ::backtrace(&frame, 1);  // loads what it needs
+    ::backtrace(&frame, 1);  // loads libgcc now, not in the handler
     symbols = new OwnSymbols;
     ::signal(kTell, OnTell);
     ::signal(SIGALRM, OnAlarm);

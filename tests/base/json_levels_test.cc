@@ -1,9 +1,9 @@
-// JSON that nests too deep is told from JSON that only looks so.
-#include "recpack/base/json_levels.h"
-
+// Tests that only real nesting counts towards the limit on JSON depth.
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "recpack/base/text.h"
 
 namespace recpack {
 namespace {

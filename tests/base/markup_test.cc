@@ -1,6 +1,6 @@
-#include "recpack/base/markup.h"
-
 #include <gtest/gtest.h>
+
+#include "recpack/base/text.h"
 
 namespace recpack {
 namespace {

@@ -1,4 +1,4 @@
-// What the kernel says of the other threads of this process: what they wait for, no test can see.
+// States of this process's other threads as the kernel reports them, to wait until they block.
 #pragma once
 
 #include <unistd.h>
@@ -12,11 +12,11 @@
 
 namespace recpack {
 
-// Of one thread. A file of /proc that is gone leaves it empty: the thread has ended.
+// State of one thread. Empty if its file in /proc does not exist: the thread has ended.
 struct ThreadSight {
-  char state = '?';    // 'S': it sleeps; 'R': it runs, or would if it were let
-  std::string waits;   // how often it went to sleep of itself
-  std::string forced;  // how often it was made to stop
+  char state = '?';    // 'S': sleeping; 'R': running or runnable
+  std::string waits;   // voluntary context switches
+  std::string forced;  // involuntary context switches
 
   bool operator==(const ThreadSight&) const = default;
 };
@@ -33,7 +33,7 @@ inline ThreadSight SightOf(int thread) {
   return sight;
 }
 
-// By their number.
+// States by thread id.
 inline std::map<int, ThreadSight> OtherThreads() {
   std::map<int, ThreadSight> others;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -43,7 +43,7 @@ inline std::map<int, ThreadSight> OtherThreads() {
   return others;
 }
 
-// Whether all of them slept, and none so much as woke up, for that long.
+// Tells whether all other threads slept for that long without waking up.
 inline bool OthersSleptFor(std::chrono::milliseconds window) {
   const auto before = OtherThreads();
   for (const auto& [thread, sight] : before) {
@@ -53,18 +53,18 @@ inline bool OthersSleptFor(std::chrono::milliseconds window) {
   return OtherThreads() == before;
 }
 
-// Waits until all of them wait for something: none is still starting or ending, none is at work,
-// and so none holds a lock.
+// Waits until all other threads block: none is starting, ending or working, and so none holds a
+// lock.
 inline void AwaitRest() {
   while (!OthersSleptFor(std::chrono::milliseconds(5))) std::this_thread::yield();
 }
 
-// Waits until the thread, which is to wait for something, does.
+// Waits until the thread blocks.
 inline void AwaitSleepOf(int thread) {
   while (SightOf(thread).state != 'S') std::this_thread::yield();
 }
 
-// Waits until the kernel has taken away all threads but so many: it does so a little after their
+// Waits until the kernel has removed all but `count` threads, which it does some time after they
 // end.
 inline void AwaitThreads(size_t all) {
   while (OtherThreads().size() + 1 > all) std::this_thread::yield();

@@ -1,4 +1,4 @@
-// Names of this program's functions, static ones too, as its file has them.
+// Symbol table of this program, including static functions.
 #pragma once
 
 #include <elf.h>
@@ -15,12 +15,12 @@ namespace recpack {
 
 class OwnSymbols {
  public:
-  // Knows none where the file cannot be read or is stripped.
+  // Empty if the file cannot be read or is stripped.
   OwnSymbols() {
     ::dl_iterate_phdr(
         [](dl_phdr_info* program, size_t, void* base) {
           *static_cast<uintptr_t*>(base) = program->dlpi_addr;
-          return 1;  // the first one is the program itself
+          return 1;  // stop: the first object is the program itself
         },
         &base_);
     const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -32,7 +32,7 @@ class OwnSymbols {
     if (memory != MAP_FAILED) Find(static_cast<const char*>(memory));
   }
 
-  // Mangled; null: none of them. For signal handlers, too.
+  // Returns the mangled name, or null if unknown. Async-signal-safe.
   const char* NameOf(const void* address) const noexcept {
     const uintptr_t at = reinterpret_cast<uintptr_t>(address) - base_;
     for (size_t i = 0; i < count_; ++i) {

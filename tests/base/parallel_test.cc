@@ -9,7 +9,7 @@
 #include "recpack/base/error.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 
 namespace recpack {
 namespace {

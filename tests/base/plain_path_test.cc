@@ -1,6 +1,6 @@
-#include "recpack/base/plain_path.h"
-
 #include <gtest/gtest.h>
+
+#include "recpack/base/folders.h"
 
 namespace recpack {
 namespace {

@@ -9,7 +9,7 @@ namespace {
 
 using Block = std::array<uint32_t, 4>;
 
-// Known answers of the authors' own library (Random123, kat_vectors, philox4x32 10).
+// Known answers of the authors' library (Random123, kat_vectors, philox4x32 10).
 TEST(RandomTest, PhiloxGivesTheKnownAnswers) {
   EXPECT_EQ(Philox({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr uint32_t f = 0xffffffff;

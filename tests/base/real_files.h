@@ -1,4 +1,4 @@
-// The real file system, for tests to change in one respect.
+// Forwarding file system: base class of test doubles that override single methods.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace recpack {
 
-// Passes everything on; tests override what they watch or disturb.
+// Forwards all calls; tests override what they observe or disturb.
 class RealFiles : public FileSystem {
  public:
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
@@ -24,7 +24,7 @@ class RealFiles : public FileSystem {
   bool Exists(const std::string& path) override { return PosixFiles().Exists(path); }
 };
 
-// As another file, without a descriptor, so that nothing goes past ReadAt().
+// Forwards to another file but has no descriptor, so that all reads go through ReadAt().
 class ReadThrough : public ReadableFile {
  public:
   explicit ReadThrough(std::unique_ptr<ReadableFile> file) : file_(std::move(file)) {}

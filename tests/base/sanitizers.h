@@ -1,4 +1,4 @@
-// Which sanitizer this is built with.
+// Detection of the sanitizer that this is built with.
 #pragma once
 
 namespace recpack {

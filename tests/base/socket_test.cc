@@ -30,8 +30,8 @@ TEST(Socket, WhatIsSentComes) {
   EXPECT_EQ(came, sent);
 }
 
-// The kernel gives each connection a port of its own, from a range: where nobody listens at a port
-// of that range, sooner or later that one, and the connection is one with itself.
+// The kernel chooses the local port of each connection from a range: if nobody listens on a port of
+// that range, it eventually chooses that one, and the socket connects to itself.
 TEST(Socket, IsNotConnectedWithItself) {
   int first = 0, last = 0;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first >> last;

@@ -1,5 +1,5 @@
-// Which files and folders a program syncs. Defines fsync() for the program: one source of it
-// includes this.
+// Recording of the files and folders that a program syncs. Defines fsync() for the program: include
+// it in one source file only.
 #pragma once
 
 #include <sys/syscall.h>
@@ -15,11 +15,11 @@ namespace recpack {
 
 struct SyncListener {
   std::mutex mutex;
-  std::set<std::string>* paths = nullptr;  // while a test listens
+  std::set<std::string>* paths = nullptr;  // set while a test records
 };
 inline SyncListener sync_listener;
 
-// The paths that `work` syncs.
+// Returns the paths that `work` syncs.
 inline std::set<std::string> SyncedBy(const std::function<void()>& work) {
   std::set<std::string> paths;
   const auto listen = [](std::set<std::string>* to) {
@@ -34,7 +34,7 @@ inline std::set<std::string> SyncedBy(const std::function<void()>& work) {
 
 }  // namespace recpack
 
-// The program's own comes before the C library's.
+// Takes precedence over the C library's fsync().
 extern "C" int fsync(int fd) {
   {
     const std::lock_guard lock(recpack::sync_listener.mutex);

@@ -1,4 +1,4 @@
-// A folder that is gone with its object.
+// Temporary folder, removed with its object.
 #pragma once
 
 #include <stdlib.h>

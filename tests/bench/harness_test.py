@@ -1,5 +1,6 @@
 """The benches' harness: turns, ratios within a round, verdicts, and reasons instead of figures."""
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -17,6 +18,7 @@ from harness.entrants import (OURS, PEER, REFERENCE, Entrant, Process, Program, 
                               Sample, ServedPeer, ServedProgram, Setting, Unavailable)
 import row
 from harness import loader_rows, python_rows, records_rows
+from harness import results as kept
 from harness.measure import Row, measure
 from harness.table import cells, loses, table
 
@@ -142,7 +144,7 @@ class Harness(unittest.TestCase):
         self.assertTrue(loses(lost))
         self.assertEqual(cells(won), ['a row', '100/s', 'b 50/s (2.00×)', 'c 200/s (0.50×)', '–'])
         text = table({'rows': [won, lost], 'reps': 3, 'date': '2026-01-01T00:00:00+00:00',
-                      'machine': {'cpu': 'X', 'cores': 2, 'system': 'Y'}})
+                      'machine': {'cpu': 'X', 'avx512': True, 'cores': 2, 'system': 'Y'}})
         self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1].split('The others:')[0])
 
     def test_a_row_states_its_terms_and_why_it_has_no_peer(self):
@@ -175,7 +177,7 @@ class Harness(unittest.TestCase):
                             Scripted('alternating', OURS, [None])]) | {'name': 'placement'}
         epochs = row | {'name': 'placement-epochs'}
         text = table({'rows': [row, epochs], 'date': '2026-01-01', 'reps': 3,
-                      'machine': {'cpu': '', 'cores': 2, 'system': ''}})
+                      'machine': {'cpu': '', 'avx512': False, 'cores': 2, 'system': ''}})
         self.assertIn('| towers on two | 100/s | 3 | 12.5 % | 22.5 s | 20.1 % |', text)
         self.assertIn('| alternating | unavailable: it broke | – | – | 23.0 s | 24.5 % |', text)
         self.assertIn('| towers on two | 1.0 s | 100/s | 3 | 12.5 % | 22.5 s | 20.1 % |', text)
@@ -273,6 +275,19 @@ class Harness(unittest.TestCase):
         peer = ServedPeer('lance', 'py', 'lance', 'read-cifar')
         self.assertEqual(self.measure([peer])['entrants'][0]['unavailable'],
                          'no environment: bash bench/peers/setup.sh py')
+
+
+class Results(unittest.TestCase):
+    def test_cases_lie_compressed_beside_the_summary(self):
+        results = {'seed': 1, 'summary': {'cases': 2}, 'cases': [{'kind': 'ä'}, {'kind': 'b'}]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'some.json'
+            kept.write(results, path)
+            self.assertEqual(json.loads(path.read_text('utf-8')),
+                             {'seed': 1, 'summary': {'cases': 2}, 'cases_file': 'some-cases.json.xz'})
+            self.assertEqual({file.name for file in path.parent.iterdir()},
+                             {'some.json', 'some-cases.json.xz'})
+            self.assertEqual(kept.read(path), results)
 
 
 if __name__ == '__main__':

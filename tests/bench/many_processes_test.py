@@ -7,12 +7,12 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / 'bench' / 'pipeline'))
+sys.path.insert(0, str(ROOT / 'bench' / 'loader'))
 
 import many_processes  # noqa: E402
 
 RECORDS, PROCESSES = 1_000_000, 4
-MOST_OPEN = 256 + 2 * 8  # SourceOptions::max_open_files, and eight more a thread
+MOST_OPEN = 256 + 2 * 8  # RandomAccessOptions::max_open_files, and eight more a thread
 OTHERS = 16  # standard streams, statistics
 
 

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,15 +7,15 @@
 #include <filesystem>
 
 #include "recpack/base/file.h"
-#include "recpack/ceiling/pictures.h"
-#include "recpack/ceiling/scratch_file.h"
 #include "recpack/record/writer.h"
+#include "src/ceiling/pictures.h"
+#include "src/ceiling/scratch_file.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using testing::HasSubstr;
@@ -59,11 +59,11 @@ TEST(Ceiling, WhatCannotBeMeasuredSaysWhy) {
   EXPECT_FALSE(JpegCeiling(pictures, kShort).measured());
 }
 
-// As where a container may have few; those that have started do not wait for the others.
+// Simulates a container with few threads: those that have started must not wait for the others.
 TEST(Ceiling, ThreadsThatCannotBeStartedAreToldOf) {
   if (!CanLimitAddressSpace()) GTEST_SKIP() << "address space has no limit here";
   EXPECT_EQ(InChild([] {
-              LimitAddressSpace(256U << 20);  // for some stacks
+              LimitAddressSpace(256U << 20);  // enough for some stacks
               const Rate rate = ComputeCeiling({.threads = 4096, .time = kShort.time});
               return rate.unavailable.starts_with("4096 threads cannot be started: ");
             }),
@@ -104,7 +104,7 @@ TEST(Ceiling, ReadsAtRandomPlaces) {
               HasSubstr("too small"));
 }
 
-// What is in memory and nowhere else cannot be read cold: no figure of a disk is made of it.
+// A file in memory only cannot be read cold, and must not give a disk rate.
 TEST(Ceiling, FilesInMemoryAreNeverCold) {
   const ScratchFile memory = ScratchFile::InMemory(1 << 20);
   const std::vector<std::string> files = {memory.path()};
@@ -127,14 +127,14 @@ TEST(Ceiling, ReadsToTheEndsOfOddFilesPastThePageCache) {
 
 TEST(Spread, HoldsTheMiddleAndBothEnds) {
   std::vector<double> rates = {3, 1, 9};
-  const Spread spread = SpreadOf(3, [&] {
+  const Spread spread = MeasureSpread(3, [&] {
     const Rate rate{.per_second = rates.back()};
     rates.pop_back();
     return rate;
   });
   EXPECT_EQ((std::array{spread.value, spread.low, spread.high}), (std::array{3.0, 1.0, 9.0}));
   int calls = 0;
-  const Spread none = SpreadOf(3, [&] {
+  const Spread none = MeasureSpread(3, [&] {
     ++calls;
     return Rate{.unavailable = "no disk"};
   });
@@ -145,18 +145,18 @@ TEST(Spread, HoldsTheMiddleAndBothEnds) {
 TEST(Pictures, OfNoiseAreAsLargeAsPhotographs) {
   const auto pictures = NoisePictures(2, {500, 375}, 90);
   const std::vector<ByteView> views(pictures.begin(), pictures.end());
-  EXPECT_EQ(PixelsOf(views), 2 * 500 * 375);
+  EXPECT_EQ(CountPixels(views), 2 * 500 * 375);
   EXPECT_NE(pictures[0], pictures[1]);
   EXPECT_EQ(pictures, NoisePictures(2, {500, 375}, 90));
-  for (const ByteBuffer& picture : pictures) {  // photographs have 1 to 6 bits a pixel
+  for (const ByteBuffer& picture : pictures) {  // photographs have 1 to 6 bits per pixel
     EXPECT_GT(picture.size(), 500u * 375 / 8);
     EXPECT_LT(picture.size(), 500u * 375 * 3 / 4);
   }
   const auto smaller = ResizedPictures(views, 100);
   const std::vector<ByteView> small_views(smaller.begin(), smaller.end());
-  EXPECT_EQ(PixelsOf(small_views), 2 * 133 * 100);
+  EXPECT_EQ(CountPixels(small_views), 2 * 133 * 100);
   EXPECT_EQ(ResizedPictures(views, 400)[0], pictures[0]) << "none is made larger";
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

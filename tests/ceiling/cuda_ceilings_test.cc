@@ -1,11 +1,11 @@
-#include "recpack/ceiling/cuda_ceilings.h"
+#include "src/ceiling/cuda_ceilings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST_F(CudaCeilings, CallsThatFailAreNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,11 +1,11 @@
-#include "recpack/ceiling/decode_cost.h"
+#include "src/ceiling/decode_cost.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr DecodeCost kCost{.picture = 20e-6, .byte = 5e-9, .pixel = 1e-9};
@@ -41,4 +41,4 @@ TEST(DecodeCost, OneKindOfPicturesIsStillPassedThrough) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

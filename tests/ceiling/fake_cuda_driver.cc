@@ -1,5 +1,6 @@
-// Stands in for libcuda.so.1: memory of the host, work that is done at once. FAKE_CUDA_DRIVER in
-// the environment is read at each call: "DEVICES" or "DEVICES FUNCTION", which then fails.
+// Fake of libcuda.so.1 that uses host memory and works synchronously. Each call reads
+// FAKE_CUDA_DRIVER from the environment: "DEVICES", or "DEVICES FUNCTION" for a function that
+// fails.
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -9,7 +10,7 @@
 
 namespace {
 
-using recpack::CudaDriver;
+using recpack::ceiling::CudaDriver;
 using Result = CudaDriver::Result;
 constexpr Result kOutOfMemory = 2;
 

@@ -1,16 +1,16 @@
-#include "recpack/ceiling/predict.h"
+#include "src/ceiling/predict.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr double kBytesPerSecond = 1e6;
 
-// A second of `threads` threads that each took so long for each of their samples, whose bytes one
-// of them alone could store in `moving`.
+// Costs of `threads` threads that ran for one second with the given times per sample; one thread
+// alone stores the bytes of a sample in `moving`.
 LoaderCost RunOf(int threads, std::chrono::milliseconds each, std::chrono::milliseconds moving) {
   const auto seconds = [](std::chrono::milliseconds time) {
     return static_cast<double>(time.count()) * 1e-3;
@@ -39,7 +39,7 @@ TEST(Predict, ThreadsThatTakeNothingFromEachOther) {
 
 TEST(Predict, WhatWasMeasuredIsNotPredictedOtherwise) {
   LoaderCost run = RunOf(2, milliseconds(10), milliseconds(5));
-  run.per_second *= 0.9;  // time that no stage counts
+  run.per_second *= 0.9;  // overhead that no stage counts
   EXPECT_DOUBLE_EQ(Predict(run, 2, kFree), 180);
 }
 
@@ -66,7 +66,7 @@ TEST(Predict, MoreThreadsThanCoresTakeTurns) {
   EXPECT_NEAR(Predict(run, 1, kFree), 100, 2);
 }
 
-// 10 ms of work a sample on one thread of four cores, 5 of them decoding, a consumer of 4 ms.
+// 10 ms of work per sample on one thread of four cores, 5 of them decoding, and a consumer of 4 ms.
 const LoaderCost kTrained{
     .threads = 1, .per_second = 100, .work = 10e-3, .consumer = 4e-3, .consumer_cpu = 4e-3};
 
@@ -78,7 +78,7 @@ TEST(Predict, TheConsumerTakesNoMoreThanItCan) {
 
 TEST(Predict, TheCoresAreSharedWithTheConsumer) {
   LoaderCost greedy = kTrained;
-  greedy.consumer_cpu = 10e-3;  // a trainer of several threads
+  greedy.consumer_cpu = 10e-3;  // trainer with several threads
   EXPECT_NEAR(Predict(greedy, {.threads = 4}, kFree), 200, 1);
   EXPECT_NEAR(Predict(greedy, {.copies = 4}, kFree), 200, 1);
 }
@@ -109,4 +109,4 @@ TEST(Scaling, IsInterpolated) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

@@ -1,4 +1,4 @@
-#include "recpack/ceiling/scratch_file.h"
+#include "src/ceiling/scratch_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "recpack/record/reader.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::ceiling {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
@@ -52,4 +52,4 @@ TEST(ScratchFile, AShardInMemoryIsReadAsAnyOther) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::ceiling

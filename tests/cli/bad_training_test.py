@@ -1,4 +1,4 @@
-"""What stops rectrain, each by a command: it says what is wrong, and writes over nothing."""
+"""Tests rectrain with invalid input: it reports the error and overwrites nothing."""
 import json
 import os
 import pathlib
@@ -50,7 +50,7 @@ class BadTraining(CliTest):
 
     def test_a_loss_that_is_no_number(self):
         run = self.trained()
-        self.refused('--epochs', 3, '--rate', '1e30', '--checkpoints', run, '--resume', run,
+        self.refused('--epochs', 3, '--lr', '1e30', '--checkpoints', run, '--resume', run,
                      run=run, saying=['the loss of step ', 'is not a number; the first layer',
                                       "the batch's token is recpack1."])
 
@@ -138,7 +138,7 @@ class BadTraining(CliTest):
             self.assertIn('no batch of 32 for each of 3 devices', err)
 
     def test_sums_by_nccl_where_there_is_no_gpu(self):
-        self.refused('--collective', 'nccl', saying=['cannot be summed by', 'cpu:0 is no GPU'])
+        self.refused('--collective', 'nccl', saying=['cannot be summed by', 'cpu:0 is not a GPU'])
         self.refused('--collective', 'best', saying=['--collective'])
 
     def test_goes_on_in_the_epoch_that_its_most_steps_ended_in(self):

@@ -1,4 +1,4 @@
-"""batches: what a loader's batches are made of."""
+"""Tests recpack batches."""
 import json
 import tarfile
 import unittest
@@ -36,10 +36,10 @@ class Batches(CliTest):
     def test_a_cache_that_makes_no_sense(self):
         where = ('batches', self.out, '--recipe', 'cifar10-train', '--batch-size', '8', '--cache')
         for text in 'records', '4GB', 'record:4GB', ':4GB', 'Records:1MB':
-            self.fails(*where, text, saying=[f"'{text}' is no cache", 'records:4GB'])
+            self.fails(*where, text, saying=[f"unknown cache '{text}'", 'records:4GB'])
         for size in '', '0', '0GB', '-1MB', '4XB':
-            self.fails(*where, 'records:' + size, saying=f"'{size}' is not a size")
-        self.fails(*where, 'pictures:1MB', saying='raw')  # what CIFAR-10 has
+            self.fails(*where, 'records:' + size, saying=f"not a size: '{size}'")
+        self.fails(*where, 'pictures:1MB', saying='raw')  # CIFAR-10's pictures
 
     def test_resume(self):
         whole = self.lines('batches', '--batch-size', '8', '--limit', '6')
@@ -49,7 +49,7 @@ class Batches(CliTest):
                          [line.split()[2] for line in whole[4:6]])
         self.assertEqual(rest[-1], whole[-1])
         self.fails('batches', self.out, '--recipe', 'cifar10-train', '--resume', token[:-1] + 'x',
-                   saying='no token')
+                   saying='invalid token')
         self.fails('batches', self.out, '--recipe', 'cifar10-train', '--split', 'eval',
                    '--resume', token, saying='another data set')
 
@@ -90,7 +90,7 @@ class Batches(CliTest):
         self.assertEqual(len(ledger.read_text().splitlines()), 1)
 
     def test_what_was_not_packed(self):
-        """Pictures in class folders and in tars give the batches of their shards."""
+        """Images in class folders and tars give the same batches as their shards."""
         files = sorted((GOLDEN / 'image').glob('orientation*.jpg'))[:6]
         self.assertEqual(len(files), 6)
         photos = self.folder / 'photos'

@@ -1,4 +1,4 @@
-"""recprobe doctor as a user runs it, and what `recprobe run` makes of the ceilings it kept."""
+"""Tests of recprobe doctor, and of `recprobe run` with the ceilings that it cached."""
 import json
 import os
 import shutil
@@ -13,7 +13,7 @@ SHORT = ('--seconds', '0.2')
 
 
 class DoctorTest(CliTest):
-    """Ceilings are kept in the test's own folder."""
+    """Runs recprobe doctor with its cache in the test's own folder."""
 
     def setUp(self):
         super().setUp()
@@ -27,7 +27,7 @@ class DoctorTest(CliTest):
         return done
 
     def doctor(self, *words):
-        """Whether this machine has findings is not the tests' business: the exit code agrees."""
+        """Runs doctor. The machine may have findings or not, but the exit code must agree."""
         done = self.probe('doctor', '--json', *SHORT, *words, codes=(DONE, FINDING))
         got = json.loads(done.stdout)
         sure = any(finding['surely'] for finding in got['machine']['findings'])
@@ -57,7 +57,7 @@ class Doctor(DoctorTest):
                 self.assertLessEqual(spread['value'], spread['high'])
         for each in rates.values():
             for threads in 'one', 'all':
-                # Measured, or the reason why not: never a 0.
+                # Measured, or unavailable with a reason; never 0.
                 self.assertTrue(each[threads].get('unavailable') or each[threads]['value'] > 0)
 
     def test_the_users_pictures(self):
@@ -137,7 +137,7 @@ class Doctor(DoctorTest):
         self.assertRegex(done.stdout, r'(?m)^  storage +\S')
 
     def test_what_makes_no_sense(self):
-        for words, saying in ((['--data', self.folder / 'none'], 'is not there'),
+        for words, saying in ((['--data', self.folder / 'none'], 'does not exist'),
                               (['--seconds', '0'], '--seconds'),
                               (['--seconds', 'long'], '--seconds')):
             done = self.probe('doctor', *words, codes=(FAILURE,))

@@ -1,4 +1,4 @@
-"""What recpack says and leaves behind when something is wrong."""
+"""Tests messages and remaining files after errors of recpack."""
 import os
 import pathlib
 import random
@@ -17,9 +17,9 @@ class Errors(CliTest):
         self.fails('pakc', saying='pakc')
         self.fails('pack', saying='SRC is required')
         self.fails('pack', CIFAR, self.folder / 'out', '--from', 'hdf5', saying='hdf5')
-        self.fails('pack', CIFAR, self.folder / 'out', '--shard-size', 'big', saying='is not a size')
-        self.fails('pack', CIFAR, self.folder / 'out', '--task', '4/4', saying='is not a task')
-        self.fails('pack', CIFAR, self.folder / 'out', '--max-skip', 'all', saying='is not a share')
+        self.fails('pack', CIFAR, self.folder / 'out', '--shard-size', 'big', saying='not a size')
+        self.fails('pack', CIFAR, self.folder / 'out', '--task', '4/4', saying='not a task')
+        self.fails('pack', CIFAR, self.folder / 'out', '--max-skip', 'all', saying='not a share')
 
     def test_a_missing_source(self):
         self.fails('pack', self.folder / 'nothing', self.folder / 'out',
@@ -68,14 +68,14 @@ class Errors(CliTest):
         after = self.shards()
         self.equal_shards(complete, {name: after[name] for name in complete})
         self.assertEqual({name: (self.folder / 'out' / name).stat().st_ino for name in complete},
-                         inodes)  # not packed anew
+                         inodes)  # not packed again
         self.assertGreater(len(after), len(complete))
         self.run_recpack('verify', self.folder / 'out')
 
     def held_packer(self, photos):
-        """A packer that has listed and planned all, and waits before its second shard.
+        """Starts a packer that finishes its plan and then waits before its second shard.
 
-        For the index of the first one is to be written into a named pipe that nobody reads.
+        The index of the first one is written to a named pipe that nobody reads.
         """
         (self.folder / 'out/.recpack').mkdir(parents=True)
         plan = self.json('pack', photos, self.folder / 'out', '--shuffle', 'off', '--shards', '3',
@@ -96,8 +96,8 @@ class Errors(CliTest):
         return packer
 
     def release(self, packer):
-        """Lets the held packer go on; returns its exit code and what it said."""
-        # Under another name, so that the packer does not find the pipe again later on.
+        """Lets the waiting packer continue; returns its exit code and output."""
+        # Renamed, so that the packer does not open the pipe again.
         pipe = self.pipe.rename(self.folder / 'pipe')
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         _, text = packer.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""rectrain eval: scores, classes of pictures, integers, and what it refuses."""
+"""Tests rectrain eval: scores, image classification, int8 and errors."""
 import json
 import os
 import re
@@ -47,11 +47,11 @@ class Eval(CliTest):
         self.assertAlmostEqual(again['loss'], expected['loss'], places=4)
         self.assertEqual(self.eval('out', '--split', 'train')['samples'], 64)
         if HAS_BF16:
-            rounded = self.eval('out', '--type', 'bf16')
+            rounded = self.eval('out', '--dtype', 'bf16')
             self.assertAlmostEqual(rounded['loss'], expected['loss'], delta=0.1)
         else:
-            refused = self.rectrain('eval', 'out', '--checkpoint', 'run1', '--type', 'bf16', code=2)
-            self.assertIn('choose --type f32', refused.stderr)
+            refused = self.rectrain('eval', 'out', '--checkpoint', 'run1', '--dtype', 'bf16', code=2)
+            self.assertIn('choose --dtype f32', refused.stderr)
 
     def test_prints_a_line(self):
         done = self.rectrain('eval', 'out', '--checkpoint', 'run1')
@@ -149,16 +149,16 @@ class Eval(CliTest):
             (('out',), '--checkpoint'),
             (('out', '--checkpoint', 'nowhere'), 'nowhere'),
             (('out', '--checkpoint', 'run1', '--devices', 'cuda:99'), 'cuda:99'),
-            (('out', '--checkpoint', 'run1', '--devices', 'cpu:0,cpu:1'), 'on one device'),
-            (('out', '--checkpoint', 'run1', '--devices', 'gpu'), "'gpu' is no device"),
+            (('out', '--checkpoint', 'run1', '--devices', 'cpu:0,cpu:1'), 'uses one device'),
+            (('out', '--checkpoint', 'run1', '--devices', 'gpu'), "unknown device 'gpu'"),
             (('out', '--checkpoint', 'out'), 'there is no checkpoint'),
             (('out', '--checkpoint', 'out/manifest.json'), 'manifest.json'),
             (('out', '--checkpoint', 'damaged.safetensors'), 'damaged.safetensors'),
             (('nowhere', '--checkpoint', 'run1'), 'nowhere'),
             (('out', '--checkpoint', 'run1', '--split', 'other'), 'other'),
             (('out', '--checkpoint', 'run1', '--recipe', 'mine'), "no recipe 'mine'"),
-            (('out', '--checkpoint', 'run1', '--type', 'int4'), '--type'),
-            (('out', '--checkpoint', 'run1', '--int8', '--type', 'bf16'), 'f32'),
+            (('out', '--checkpoint', 'run1', '--dtype', 'int4'), '--dtype'),
+            (('out', '--checkpoint', 'run1', '--int8', '--dtype', 'bf16'), 'f32'),
             (('out', '--checkpoint', 'run1', '--int8', '--batch-size', '100'), '64 records'),
             (('out', '--checkpoint', 'run1', '--calibration-batches', '2'), '--int8'),
             (('out', '--checkpoint', 'run1', '--int8', '--calibration', 'mean'), '--calibration'),

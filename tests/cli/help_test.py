@@ -1,4 +1,4 @@
-"""--help: its examples run, its flags are tested; and what shells complete."""
+"""Tests that the examples of --help run and its flags are tested, and shell completion."""
 import ast
 import gzip
 import os
@@ -77,7 +77,7 @@ class Help(CliTest):
 
 
 def commands_and_flags(function):
-    """What a test runs and which flags it gives, as its texts say."""
+    """Finds the commands and flags that a test function uses."""
     texts = [n.value for n in ast.walk(function)
              if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     calls = {n.func.attr for n in ast.walk(function)

@@ -27,7 +27,7 @@ class HostileReports(hostile_tree.HostileFiles):
                           vouches=False)
         self.assertEqual(done.returncode, DONE, done.stderr)
 
-    # Of traces.
+    # Traces.
 
     def test_special_files_in_the_place_of_traces(self):
         for kind in KINDS:
@@ -91,7 +91,7 @@ class HostileReports(hostile_tree.HostileFiles):
                 self.write('events/7-1.events', content)
                 self.probe('read', self.folder / 'events')
 
-    # Of reports.
+    # Reports.
 
     def attack_report(self, path):
         """In the place of a report, under all that read one."""
@@ -145,7 +145,7 @@ class HostileReports(hostile_tree.HostileFiles):
                 self.write('damaged/report.json', text)
                 self.attack_report(self.folder / 'damaged/report.json')
 
-    # Of doctor, which measures storage and pictures for a while, and vouches for no data.
+    # Doctor, which measures storage and pictures for a while, and vouches for no data.
 
     def doctor(self, *words):
         return self.hold(RECPROBE, 'doctor', '--seconds', '0.1', '--json', *words, vouches=False,

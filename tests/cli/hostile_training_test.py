@@ -45,7 +45,7 @@ class HostileTraining(hostile_tree.HostileData):
             with self.subTest(name):
                 self.does(*words)
 
-    # Of checkpoints.
+    # Checkpoints.
 
     def with_header(self, change):
         """The checkpoint with another header, and without the sum that would tell."""
@@ -143,7 +143,7 @@ class HostileTraining(hostile_tree.HostileData):
                 self.write(f'damaged/{self.checkpoint.name}', self.with_metadata(loader_token=token))
                 self.attack_checkpoint(self.folder / 'damaged' / self.checkpoint.name, evaluated=True)
 
-    # Of what else is read.
+    # Other files.
 
     def sweep(self, *words, vouches):
         return self.hold(RECTRAIN, 'sweep', self.folder / 'good', *SMALL, '--steps', '1', '--rounds', '1',

@@ -184,7 +184,7 @@ class HostileData(HostileFiles):
                     continue
                 done = self.run_recpack('pack', self.folder / name, out, '--no-sync')
                 if name in ('text', 'array', 'heic'):
-                    self.assertIn('no images', done.stdout + done.stderr)
+                    self.assertIn('not images', done.stdout + done.stderr)
                     self.assertIn('x.jpg', done.stdout + done.stderr)
                 self.attack('packed', whole=('ls', 'verify', 'repair', 'pack tfrecord', *others))
 

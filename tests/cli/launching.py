@@ -1,4 +1,4 @@
-"""What tests of launched processes share: environments of launchers."""
+"""Environments of launchers, for tests of launched processes."""
 import os
 import random
 import socket

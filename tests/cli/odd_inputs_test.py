@@ -1,4 +1,4 @@
-"""What a new user may try: odd inputs work, or are refused with what to do."""
+"""Tests odd inputs that a new user may try: they work, or are refused with advice."""
 import os
 import shutil
 import struct
@@ -41,7 +41,7 @@ class OddInputs(CliTest):
     def test_an_empty_folder(self):
         (self.folder / 'empty/.git').mkdir(parents=True)
         self.fails('pack', self.folder / 'empty', self.folder / 'out',
-                   saying=['empty: holds no files', 'hidden files do not count'])
+                   saying=['empty: holds no files', 'hidden files are ignored'])
         self.assertFalse((self.folder / 'out').exists())
 
     def test_one_of_a_thing(self):
@@ -76,12 +76,12 @@ class OddInputs(CliTest):
         self.make('photos/ant/1.bin')
         (self.folder / 'photos/ant/up').symlink_to('../ant')
         self.fails('pack', self.folder / 'photos', self.folder / 'out',
-                   saying=['ant/up', 'a link to a folder that holds the link', 'remove'])
+                   saying=['ant/up', 'a link to a folder that contains the link', 'remove'])
         (self.folder / 'self').symlink_to('self')
         for words in (['pack', self.folder / 'self', self.folder / 'out'],
                       ['pack', self.class_folder(name='fine', files=2), self.folder / 'self'],
                       ['ls', self.folder / 'self']):
-            self.fails(*words, saying=[f'{self.folder}/self: cannot look at', 'symbolic links'])
+            self.fails(*words, saying=[f'{self.folder}/self: cannot stat', 'symbolic links'])
 
     def test_an_image_of_no_bytes(self):
         self.photo('photos/all/1.jpg')
@@ -107,7 +107,7 @@ class OddInputs(CliTest):
                             (photos, self.folder / 'link/out')):
             self.fails('pack', source, out, saying=[str(out), 'within the folder', 'outside of'])
         self.assertEqual(sorted(os.listdir(photos)), ['ant', 'bee'])
-        self.pack(photos, out='photos-out')  # but begins alike
+        self.pack(photos, out='photos-out')  # not within the folder, although its name begins alike
 
     def test_out_that_holds_the_shards_that_are_packed(self):
         self.pack(self.class_folder(files=4))
@@ -121,7 +121,7 @@ class OddInputs(CliTest):
                              (self.folder / 'link', out), (f'{out}/train-*.tfrecord', out),
                              (self.folder / 'linked', out)):
             self.fails('pack', source, into, '--shuffle', '3', '--overwrite',
-                       saying=[f'{into}: holds the shards that are packed', 'another folder'])
+                       saying=[f'{into}: holds the shards to pack', 'another folder'])
         self.equal_shards(self.shards(), before)
         self.pack(out, out='again')
         self.pack(out, '--shuffle', '3', '--overwrite', out='again')
@@ -158,18 +158,18 @@ class OddInputs(CliTest):
     def test_values_that_make_no_sense(self):
         photos = self.class_folder(files=4)
         for flags, text in {
-                '--shard-size 0': "'0' is not a size", '--shard-size 0.5': 'is not a size',
-                '--shard-size nan': 'is not a size', '--shards 0': 'whole number from 1 up',
+                '--shard-size 0': "not a size: '0'", '--shard-size 0.5': 'not a size',
+                '--shard-size nan': 'not a size', '--shards 0': 'whole number from 1 up',
                 '--shards 1.5': 'whole number', f'--shards {10**20}': 'whole number',
                 '--shards 2 --shard-size 1MB': '--shard-size', '--limit 0': 'from 1 up',
                 '--threads 1000000': 'whole number from 0 to 1024', '--resize 0': '--resize',
                 '--quality 50': 'requires --resize', '--resize 9 --quality 0': '--quality',
-                '--resize 9 --quality 101': '--quality', '--task 3/2': 'is not a task',
-                '--task 0/-2': 'is not a task', '--task 0/0': 'is not a task',
-                '--task 1': 'is not a task', '--shuffle +1': 'is not a seed',
-                f'--shuffle {10**20}': 'is not a seed', '--level 3': '--compression',
-                '--on-error skip --max-skip -1%': 'is not a share',
-                '--on-error skip --max-skip 101%': 'is not a share',
+                '--resize 9 --quality 101': '--quality', '--task 3/2': 'not a task',
+                '--task 0/-2': 'not a task', '--task 0/0': 'not a task',
+                '--task 1': 'not a task', '--shuffle +1': 'not a seed',
+                f'--shuffle {10**20}': 'not a seed', '--level 3': '--compression',
+                '--on-error skip --max-skip -1%': 'not a share',
+                '--on-error skip --max-skip 101%': 'not a share',
                 '--max-skip 1%': '--on-error skip', '--append --overwrite': '--append',
                 '--append': 'no data set to append to', '--task 0/2 --overwrite': 'overwrite'}.items():
             with self.subTest(flags):
@@ -178,7 +178,7 @@ class OddInputs(CliTest):
 
     def test_values_are_checked_before_the_source_is_read(self):
         self.fails('pack', self.folder / 'missing', self.folder / 'out', '--shard-size', '0',
-                   saying='is not a size')
+                   saying='not a size')
 
     def test_lists_of_nothing(self):
         self.fails('pack', self.make('a.csv', b''), self.folder / 'out',
@@ -190,9 +190,9 @@ class OddInputs(CliTest):
         shard = self.make('a.tfrecord', frame(b'\x0a\x01\x0a') + frame(b'\x0a\x04\x0a\x7f'))
         for flag in '--json', '--text', None:
             words = ['cat', shard, '--record', '1'] + ([flag] if flag else [])
-            self.fails(*words, saying=[f'{shard}: record 1 of the split all, its byte 2',
-                                       'no tf.train.Example'])
-        for _ in range(2):  # without an index, and with it
+            self.fails(*words, saying=[f'{shard}: record 1 of the split all, byte 2 in it',
+                                       'not a tf.train.Example'])
+        for _ in range(2):  # without and with an index
             self.assertEqual(self.json('ls', shard)['splits']['all']['records'], 2)
             self.run_recpack('index', shard)
 

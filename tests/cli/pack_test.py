@@ -1,4 +1,4 @@
-"""recpack pack: CIFAR, folders, and how the job is done."""
+"""Tests recpack pack: CIFAR, folders, and options of the job."""
 import gzip
 import hashlib
 import json
@@ -103,7 +103,7 @@ class PackFolder(CliTest):
             self.pack(photos, *flags, '--threads', '5', '--overwrite')
             self.equal_shards(self.shards(), one)
             packed = self.folder / 'out'
-            for threads in '1', '5':  # the shard is read again, and its images changed
+            for threads in '1', '5':  # repacks the shard and changes its images
                 self.pack(packed, *flags, '--threads', threads, '--overwrite', out='by' + threads)
             self.equal_shards(self.shards('by5'), self.shards('by1'))
 
@@ -147,7 +147,7 @@ class PackOptions(CliTest):
         self.assertIn('writing', plan['seconds_exclude'])
         text = self.run_recpack('pack', photos, self.folder / 'other', '--dry-run').stdout
         self.assertIn('reading, encoding and compressing would take about', text)
-        self.assertIn('writing and syncing, which depend on the disk, come on top', text)
+        self.assertIn('writing and syncing, which depend on the disk, take additional time', text)
 
     def test_compression_levels_change_the_size_and_no_record(self):
         texts = self.folder / 'texts/all'

@@ -1,4 +1,4 @@
-"""What the tests of the recprobe program share."""
+"""Base class of the tests of the recprobe program."""
 import json
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""recprobe as a user runs it, on trainings of rectrain and of programs that are none."""
+"""Tests of recprobe run, attach and read, on trainings of rectrain and on other programs."""
 import json
 import os
 import pathlib
@@ -56,7 +56,7 @@ class Training(ProbeCase):
         notes = ' '.join(got['notes'])
         self.assertIn('input wait: unavailable', notes)
         self.assertIn('recprobe run', notes)
-        # Our loader's own account is there: batches, and the waits of who takes them.
+        # The loader's own statistics are there: batches, and the waits of their consumer.
         self.assertGreater(got['steps'], 10)
         self.assertIn('may fetch them ahead', notes)
         self.assertIn(got['verdict'], ('not input-bound', 'undecided'))
@@ -87,7 +87,7 @@ class Commands(ProbeCase):
             self.assertEqual(any('exit code 1' in note for note in got['notes']), code == 1)
 
     def test_one_that_forks_away(self):
-        """The command ends; what it started in a session of its own goes on, which is said."""
+        """The command ends but a process that it started in a new session runs on: a note says so."""
         child = self.folder / 'child'
         script = ('import os, sys, time\n'
                   'child = os.fork()\n'
@@ -102,7 +102,7 @@ class Commands(ProbeCase):
         self.assertIn('left behind still run', ' '.join(got['notes']))
 
     def test_one_that_is_killed_tells_what_it_did_before(self):
-        """Its steps count, its end is said, its exit code is a shell's."""
+        """Its steps count, a note tells how it ended, and the exit code is that of a shell."""
         *python, script = EVENTS
         got = self.verdict('run', '--json', '--', *python, script + 'os.kill(os.getpid(), 9)\n',
                            code=128 + 9)
@@ -110,7 +110,7 @@ class Commands(ProbeCase):
         self.assertIn('signal 9', ' '.join(got['notes']))
 
     def anybodys(self):
-        """A copy that every user may run."""
+        """A copy of the program that every user may run."""
         copy = self.folder / 'recprobe'
         copy.write_bytes(pathlib.Path(RECPROBE).read_bytes())
         copy.chmod(0o755)
@@ -264,7 +264,7 @@ class Gpus(ProbeCase):
             done = self.probe('attach', '--gpu', gpu, code=FAILURE, env=self.environment(script))
             self.assertIn(saying, done.stderr)
 
-    @judges_time  # what was sampled before, and behind
+    @judges_time  # samples before and after
     def test_a_gpu_that_is_lost_in_mid_run(self):
         env = self.environment(self.GPU)
         lost = self.folder / 'lost'
@@ -337,8 +337,8 @@ class FailAbove(ProbeCase):
         self.verdict('run', '--json', '--keep', kept, *command)
         again = json.loads(self.probe('read', kept, '--json').stdout)
         self.assertEqual(again['input_share'], got['input_share'])
-        # What the kind of machine makes of it is kept: without accelerators a wait is not an upper
-        # bound, though nobody tells of a device.
+        # The folder records that the machine has no accelerators: waits are not an upper bound then,
+        # although no device is reported.
         silent = ['--', *telling('put(3, 0, 1, at, at + 3_000)')]
         got = self.verdict('run', '--json', '--keep', self.folder / 'silent', *silent)
         again = json.loads(self.probe('read', self.folder / 'silent', '--json').stdout)

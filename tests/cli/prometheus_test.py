@@ -1,4 +1,4 @@
-"""`recprobe run --prometheus`, asked while a training runs."""
+"""Tests of `recprobe run --prometheus`: queries metrics while a training runs."""
 import getpass
 import json
 import os
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN = ('job', 'rank', 'user', 'host')
 
 
-# Without the proxy that the environment may name.
+# Ignores a proxy set in the environment.
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -33,7 +33,7 @@ def get(url, method='GET'):
 
 class Watched(CliTest):
     def start(self, *words, env=None):
-        """A watched program, and where its figures are."""
+        """Starts a watched program. Returns it and the address of its metrics."""
         probe = subprocess.Popen([RECPROBE, 'run', '--prometheus', '127.0.0.1:0', *map(str, words)],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                  env=env or clean_environment())
@@ -46,7 +46,7 @@ class Watched(CliTest):
         return probe, url[0]
 
     def ask_until(self, url, enough):
-        """The first text whose samples are enough: figures are renewed now and then."""
+        """Polls until the metrics, which are updated from time to time, are complete."""
         for _ in range(600):
             try:
                 samples, families = exposition.parse(get(url)[1])
@@ -56,7 +56,7 @@ class Watched(CliTest):
             if samples and enough(samples):
                 return samples, families
             time.sleep(0.1)
-        raise AssertionError('figures never came')
+        raise AssertionError('the metrics never became complete')
 
 
 @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
@@ -90,7 +90,7 @@ class Training(Watched):
             self.assertEqual(sorted(v for _, v in by_name[family])[-2:], [0, 1], family)
         self.assertGreater(only['recprobe_loader_workers'], 0)
         self.assertGreater(only['recprobe_processors_own'], 0)
-        told = (ROOT / 'docs/prometheus.md').read_text('utf-8')
+        told = (ROOT / 'docs/reference/prometheus.md').read_text('utf-8')
         for family in families:
             self.assertIn(f'`{family}`', told)
 
@@ -138,7 +138,7 @@ class Programs(Watched):
                                capture_output=True, text=True, timeout=60,
                                env=clean_environment(RANK=3, WORLD_SIZE=2))
         self.assertEqual(probe.returncode, 0)
-        self.assertIn('figures without rank: RANK=3', probe.stderr)
+        self.assertIn('metrics without rank: RANK=3', probe.stderr)
 
     def test_attach(self):
         sleeper = subprocess.Popen(['sleep', '60'])
@@ -146,7 +146,7 @@ class Programs(Watched):
         self.addCleanup(sleeper.kill)
         command = pathlib.Path(f'/proc/{sleeper.pid}/cmdline')
         while not command.read_bytes().startswith(b'sleep'):
-            time.sleep(0.01)  # it is not yet all that it becomes by exec
+            time.sleep(0.01)  # until its exec
         probe = subprocess.Popen([RECPROBE, 'attach', '--pid', str(sleeper.pid), '--prometheus',
                                   '127.0.0.1:0'], stderr=subprocess.PIPE, text=True)
         self.addCleanup(probe.stderr.close)
@@ -171,7 +171,7 @@ class Programs(Watched):
 
 
 class Dashboard(unittest.TestCase):
-    """docs/grafana/recprobe.json asks for what there is."""
+    """Checks that docs/grafana/recprobe.json queries existing metrics."""
 
     LABELS = {*OWN, 'band', 'bottleneck', 'part', 'process', 'loader', 'stage', 'resource',
               'device', 'name', 'uuid'}
@@ -179,11 +179,11 @@ class Dashboard(unittest.TestCase):
     def setUp(self):
         self.dashboard = json.loads((ROOT / 'docs/grafana/recprobe.json').read_text('utf-8'))
         self.documented = set(re.findall(r'`(recprobe_[a-z_]+)`',
-                                         (ROOT / 'docs/prometheus.md').read_text('utf-8')))
+                                         (ROOT / 'docs/reference/prometheus.md').read_text('utf-8')))
 
     def test_every_figure_is_documented(self):
         source = ''.join(path.read_text('utf-8')
-                         for path in (ROOT / 'src/probe').glob('*metric*.cc'))
+                         for path in (ROOT / 'src/probe/live').glob('*metric*.cc'))
         self.assertEqual(set(re.findall(r'"(recprobe_[a-z_]+)"', source)), self.documented)
 
     def queries(self):

@@ -1,4 +1,4 @@
-"""rectrain train as several processes: by variables of the environment, and by mpirun."""
+"""Tests rectrain train with several processes, started by environment variables and by mpirun."""
 import json
 import os
 import pathlib
@@ -28,7 +28,7 @@ class Ranks(CliTest):
         return command + [str(argument) for argument in arguments]
 
     def start(self, commands, size=None):
-        """A process for each, as torchrun would start them, of a job of `size` or of these."""
+        """Starts a process per argument list, as torchrun would; `size`: the job's world size, if larger."""
         port = free_port()
         processes = []
         for rank, command in enumerate(commands):
@@ -39,7 +39,7 @@ class Ranks(CliTest):
         return processes
 
     def together(self, *arguments, ranks=2, code=0):
-        """What the first printed; the others print nothing."""
+        """Returns the first process's output; the others print nothing."""
         outcomes = self.outcomes(self.start([self.command(*arguments)] * ranks))
         for status, out, err in outcomes:
             self.assertEqual(status, code, err)
@@ -90,7 +90,7 @@ class Ranks(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.scores(done.stdout),
                          self.scores(self.alone(*arguments, '--devices', 'cpu:0,cpu:1')))
-        done = run('--epochs', 1000000, '--rate', '1e30')
+        done = run('--epochs', 1000000, '--lr', '1e30')
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('is not a number', done.stderr)
 
@@ -144,7 +144,7 @@ class Ranks(CliTest):
     def test_a_mistake_in_the_command_of_one_is_told_by_the_others(self):
         right = self.command('--epochs', 1000000)
         for wrong, reason in [(('--epochs', 'many'), '--epochs'), (('--no-such-flag',), '--no-such'),
-                              (('--devices', 'gpu:1'), "'gpu:1' is no device")]:
+                              (('--devices', 'gpu:1'), "unknown device 'gpu:1'")]:
             for failing in 0, 1:
                 commands = [right, right]
                 commands[failing] = self.command(*wrong)
@@ -203,7 +203,7 @@ class Ranks(CliTest):
 
     def test_refuses(self):
         for arguments, reason in [
-            (('--rate', '1e30'), 'is not a number'),
+            (('--lr', '1e30'), 'is not a number'),
             (('--batch-size', 40), 'has no batch of 40 for each of 2 devices'),
             (('--strategy', 'parameter_server'), 'several processes'),
             (('--devices', 'sim:1ms'), 'several processes'),

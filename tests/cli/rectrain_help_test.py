@@ -1,4 +1,4 @@
-"""rectrain --help: it says what each flag is, and each flag is tested."""
+"""Tests that rectrain --help describes each flag, and that each flag has a test."""
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ TESTS = ('bad_training_test.py', 'train_test.py', 'eval_test.py', 'ranks_test.py
          'reviews_test.py')
 
 
-# Those of models' sizes, of which train_test makes a flag each.
+# Model size flags, which train_test generates.
 NAMED = ('--dense', '--dims', '--filters', '--kernel', '--latent', '--factors')
 
 
@@ -21,7 +21,7 @@ def run(*words):
 
 
 def flags(command):
-    """By name, what the help says of it, on one line."""
+    """The flags by name, with their help text on one line."""
     text = run(command, '--help').stdout.split('Examples:')[0]
     found = re.findall(r'(?m)^ +((?:-\w,)?(?:--[a-z0-9-]+,?)+)([^\n]*(?:\n {20,}[^\n]*)*)', text)
     return {name: ' '.join(said.split()) for names, said in found
@@ -43,7 +43,7 @@ class RectrainHelp(unittest.TestCase):
             self.assertIn('--json', flags(command))
             for flag, said in flags(command).items():
                 with self.subTest(f'{command} {flag}'):
-                    # What it is is a sentence, behind the value's kind and default.
+                    # A sentence follows the value's type and default.
                     self.assertRegex(said, r'[A-Z0-9].*\w\w.*\w|Print this help')
 
     def test_every_flag_has_a_test(self):

@@ -1,4 +1,4 @@
-"""report.html in a headless Chromium: light and dark, keyboard, names, contrast, no network."""
+"""Tests of report.html in headless Chromium: themes, keyboard, names, contrast, no network."""
 import base64
 import json
 import os
@@ -11,19 +11,19 @@ import unittest
 from browser import Browser, CHROMIUM
 from probe_program import EVENTS, MOVING, ProbeCase, RECPROBE, RECTRAIN
 
-# What a page must not obey, in the job's name.
+# Markup in the job's name, which the page must not execute.
 EVIL = '</script><script>window.evil = 1</script><img src=x onerror="window.evil = 1">&lt;'
 
 FOCUSABLE = '''[...document.querySelectorAll('a[href], button, summary, [tabindex="0"]')]
     .filter((element) => element.checkVisibility())'''
 
-# Functions that look for what is wrong.
+# JavaScript functions that check the page.
 CHECKS = pathlib.Path(__file__).with_name('report_page_checks.js').read_text()
 
 
 @unittest.skipUnless(CHROMIUM, 'no Chromium: tools/setup.sh --for ci installs it')
 class InBrowser(ProbeCase):
-    """Has one browser for all its tests."""
+    """Shares one browser among all tests."""
 
     @classmethod
     def setUpClass(cls):
@@ -33,7 +33,7 @@ class InBrowser(ProbeCase):
 
 
 class Page(InBrowser):
-    """All of one report: of a training where there is a trainer."""
+    """Tests of one report, of a real training if there is a trainer."""
 
     @classmethod
     def setUpClass(cls):
@@ -56,7 +56,7 @@ class Page(InBrowser):
         self.browser.open(self.page)
 
     def colours(self, png):
-        """How many there are in a picture, and how light it is on the whole (0 to 255)."""
+        """Number of colours in a screenshot, and its mean lightness (0 to 255)."""
         return self.browser.evaluate('''(async () => {
           const bytes = Uint8Array.from(atob("%s"), (c) => c.charCodeAt(0));
           const image = await createImageBitmap(new Blob([bytes], {type: 'image/png'}));
@@ -182,7 +182,7 @@ class Page(InBrowser):
 
 
 class Words(InBrowser):
-    """What pages of other programs say."""
+    """Pages of other programs and traces."""
 
     def words(self, *command, **options):
         self.probe('run', '--report', self.folder / 'report', '--', *command, **options)
@@ -218,7 +218,7 @@ class Words(InBrowser):
                'FAKE_NVML': str(script)}
         words = self.words('sh', '-c', f'echo 0.processes $$:1 >> {script}; sleep 5; "$@"', 'sh',
                            *EVENTS, env=env)
-        self.assertIn('Hints of older rules, which decide nothing', words)
+        self.assertIn('Hints from rules of thumb (not used for the verdict)', words)
         self.assertIn('GPU 0 is used 97.0 %', words)
 
 

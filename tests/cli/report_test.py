@@ -1,4 +1,4 @@
-"""recprobe --report as a user gets it: the three files, of trainings and of what goes wrong."""
+"""Tests of recprobe --report: its three files, for trainings and for failures."""
 import json
 import os
 import shutil
@@ -131,7 +131,7 @@ class Files(ProbeCase):
         self.assertIn('input wait: unavailable', ' '.join(got['verdict']['notes']))
 
     def test_of_more_events_than_are_kept_no_gap_is_made_up(self):
-        # A kernel of 1 us in each 2 us.
+        # A kernel of 1 us every 2 us.
         script = '''
 import os, struct
 record = struct.Struct("<BBHIIIqqQ").pack
@@ -145,7 +145,7 @@ with open(f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-test.events", "wb") as 
         got = json.loads((folder / 'report.json').read_text())
         self.assertEqual(got['devices'][0]['longest_gaps_ns'][0], 1000)
         self.assertEqual(got['tables'][0]['rows'][0]['calls'], 200_000)
-        self.assertIn('of the last 200000 events', ' '.join(got['unseen']))
+        self.assertIn('only the last 200000 events', ' '.join(got['unseen']))
 
     def test_of_a_folder_of_events_named_with_a_slash(self):
         kept = self.folder / 'kept'
@@ -168,7 +168,7 @@ class Faults(ProbeCase):
             done = subprocess.run([RECPROBE, 'show', self.folder / 'report'], stdout=full,
                                   stderr=subprocess.PIPE, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, FAILURE)
-        self.assertIn('not all of the output could be written: No space left', done.stderr)
+        self.assertIn('cannot write all of the output: No space left', done.stderr)
         with open('/dev/full', 'w') as full:
             done = subprocess.run([RECPROBE, 'run', '--json', '--', 'sh', '-c', 'exit 7'],
                                   stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
@@ -197,7 +197,7 @@ class Faults(ProbeCase):
         self.assertIn('Permission denied', done.stderr)
 
     def test_where_the_folder_is_filled_meanwhile_the_report_goes_beside_it(self):
-        # By the program, which puts what it makes there, or by another rank.
+        # The program writes its output there, or another rank does.
         folder = self.folder / 'report'
         for code in 0, 7:
             done = self.probe('run', '--report', folder, '--', 'sh', '-c',
@@ -224,7 +224,7 @@ class Faults(ProbeCase):
 @unittest.skipUnless(os.geteuid() == 0, 'only root may mount')
 class FullDisk(ProbeCase):
     def disk(self):
-        """A small one."""
+        """Mounts a small file system."""
         disk = self.folder / 'disk'
         disk.mkdir()
         if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=16k', 'none', disk],

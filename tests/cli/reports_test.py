@@ -1,4 +1,4 @@
-"""`recprobe merge` and `recprobe compare`, on reports with the verdicts of real runs and on damaged ones."""
+"""Tests of recprobe merge and compare, on reports of real runs and on damaged ones."""
 import copy
 import json
 import os
@@ -27,7 +27,7 @@ class ReportsTest(CliTest):
 
 
 def made(verdict, step_s=None, name='job', command=('true',), process=7, **job):
-    """A report as docs/format/report.md has it."""
+    """A report in the format of docs/format/report.md."""
     report = {'version': 1, 'recprobe': '0.1.0', 'job': {
         'name': name, 'command': list(command), 'host': 'n1', 'user': 'ann', 'rank': None,
         'world_size': None, 'process': process, 'begin': '2026-11-22T05:01:38.250Z',
@@ -43,7 +43,7 @@ def made(verdict, step_s=None, name='job', command=('true',), process=7, **job):
 
 @unittest.skipUnless(RECTRAIN, 'this build has no trainer')
 class Verdicts(ReportsTest):
-    """Of trainings that are run."""
+    """Reports of real trainings."""
 
     def verdict(self, device):
         if not (self.folder / 'out').exists():
@@ -103,7 +103,7 @@ class Files(ReportsTest):
         got = json.loads(self.probe('merge', self.folder / 'runs', '--json').stdout)
         self.assertEqual(sorted(len(job['ranks']) for job in got['jobs']), [0, 3, 3])
         self.assertEqual(got['unknown'], 3)
-        self.assertIn('of 3 jobs the loss is unknown', self.probe('merge', self.folder).stdout)
+        self.assertIn('3 jobs with unknown loss', self.probe('merge', self.folder).stdout)
 
     def test_reports_that_are_none_are_left_out(self):
         whole = made(UNKNOWN)
@@ -118,7 +118,7 @@ class Files(ReportsTest):
         self.assertEqual([one['path'].split('/')[-2] for one in got['left_out']],
                          ['empty', 'foreign', 'half', 'newer', 'xcopy'])
         said = ' '.join(self.probe('merge', self.folder / 'runs', code=FINDING).stdout.split())
-        for word in 'half written', 'is no report', 'version 9', 'the same report':
+        for word in 'half written', 'is not a report', 'version 9', 'the same report':
             self.assertIn(word, said)
 
     @unittest.skipIf(os.geteuid() == 0, 'root may read everything')
@@ -133,8 +133,8 @@ class Files(ReportsTest):
         empty = self.folder / 'empty'
         empty.mkdir()
         for words, saying in ((['merge', empty], '--report'),
-                              (['merge', self.folder / 'none'], 'is no folder'),
-                              (['merge', report], 'is no folder'),
+                              (['merge', self.folder / 'none'], 'is not a folder'),
+                              (['merge', report], 'is not a folder'),
                               (['compare', report, empty], 'report.json'),
                               (['compare', report], 'B'),
                               (['compare', report, report, '--fail-above', 'much'], '0.1%'),

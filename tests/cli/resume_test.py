@@ -1,4 +1,4 @@
-"""A loader that is killed 200 times and resumed gives what one straight run gives."""
+"""Tests that a loader that is killed 200 times and resumed delivers the same as an uninterrupted run."""
 import collections
 import json
 import random
@@ -16,7 +16,7 @@ Line = collections.namedtuple('Line', 'epoch size sha256 samples token')
 
 
 def position_of(token):
-    """Epoch and position: see include/recpack/pipeline/token.h."""
+    """Epoch and position: see include/recpack/loader/token.h."""
     return tuple(map(int, token.split('.')[5:7]))
 
 
@@ -28,7 +28,7 @@ def parse(text):
 
 
 class Taken:
-    """What a consumer took over all its lives: samples by epoch, and what batches were made of."""
+    """What a consumer received over all its runs: samples by epoch, and the contents of batches."""
 
     def __init__(self):
         self.samples = collections.defaultdict(list)
@@ -73,7 +73,7 @@ class Resume(CliTest):
         return [str(word) for word in words + (['--resume', token] if token else [])]
 
     def lives(self, commands):
-        """Starts one program a rank, kills each at a random point; the whole lines of each."""
+        """Starts one program per rank and kills each at a random point; returns the complete lines of each."""
         runs = [subprocess.Popen([*command, '--limit', '1000000'], stdout=subprocess.PIPE,
                                  stderr=subprocess.DEVNULL, pipesize=PIPE) for command in commands]
         printed = []

@@ -1,4 +1,4 @@
-"""recpack pack --from reviews: token lists for models that read reviews."""
+"""Tests recpack pack --from reviews: token lists for models that read reviews."""
 import gzip
 import hashlib
 import json
@@ -89,7 +89,7 @@ class Reviews(CliTest):
                        saying=f"{flags[i - 1][2:]} was '{flags[i]}' and is now '{other}'")
         with open(reviews, 'a') as file:
             file.write(self.line('U1', 'I1') + '\n')
-        self.fails('pack', reviews, out, *flags, saying='another job')
+        self.fails('pack', reviews, out, *flags, saying='another pack job')
 
     def test_a_vocabulary_is_used_again(self):
         reviews = self.make()
@@ -119,7 +119,7 @@ class Reviews(CliTest):
         for flags in (['--max-tokens', '9'], ['--vocabulary', '9'], ['--vocabulary-file', 'v'],
                       ['--seed', '9']):
             self.fails('pack', photos, self.folder / 'out', *flags,
-                       saying=[flags[0], 'kind folder', 'it is for reviews'])
+                       saying=[flags[0], 'kind folder', 'it applies to reviews'])
         self.fails('pack', self.make(), self.folder / 'out', '--label-offset', '1',
                    saying=['--label-offset', 'kind reviews'])
         for flags in ['--max-tokens', '0'], ['--vocabulary', '0'], ['--seed', '-1']:

@@ -1,4 +1,4 @@
-"""batches and audit: what is sampled, and the proof that it was."""
+"""Tests sampling flags of recpack batches, and recpack audit."""
 import collections
 import json
 import subprocess
@@ -26,7 +26,7 @@ class Sampling(CliTest):
         self.assertEqual(self.ids('--subset', listed, '--order', 'sequential'), [5, 63, 0])
         listed.write_text('5\n6x\n')
         self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--subset', listed,
-                   saying=[str(listed), "line 2 is no ordinal of a record: '6x'"])
+                   saying=[str(listed), "line 2: not a record ordinal: '6x'"])
         listed.write_text('64\n')
         self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--subset', listed,
                    saying='no record 64')
@@ -99,9 +99,9 @@ class Sampling(CliTest):
                                       '--epoch-samples', '31')), 31)
         for text in 'other', 'other=', '=', 'other=x', '':
             self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--mix', text,
-                       saying='is no DATA=WEIGHT')
+                       saying='not DATA=WEIGHT')
         self.fails('batches', self.out, '--recipe', 'cifar10-eval', '--mix', f'{other}=0',
-                   saying='no weight')
+                   saying='invalid weight 0')
 
     def test_a_ledger_of_a_run_that_is_killed_and_resumed(self):
         shard = self.out / 'train-00000-of-00002.tfrecord'
@@ -116,7 +116,7 @@ class Sampling(CliTest):
         self.assertEqual(len(straight.read_text().splitlines()), 1000)
         ledger = self.folder / 'ledger'
         at = 0
-        for step in 700, 1, 150:  # each run is killed further on than what is gone on from
+        for step in 700, 1, 150:  # each run is killed after the position it resumed from
             resume = ('--resume', json.loads(lines[at - 1])['token']) if at else ()
             with subprocess.Popen([RECPACK, *map(str, where), '--ledger', ledger, '--limit',
                                    '100000', *resume],
@@ -134,7 +134,7 @@ class Sampling(CliTest):
         written = ledger.read_text().splitlines()
         self.assertEqual(written[:1000], straight.read_text().splitlines())
         self.assertEqual(len(written), len(set(written)))
-        self.fails(*where[:-2], '--max-bad', '200%', saying='is not a share')
+        self.fails(*where[:-2], '--max-bad', '200%', saying='not a share')
 
     def test_an_audit_over_ranks_and_restarts(self):
         for rank in range(3):
@@ -163,9 +163,9 @@ class Sampling(CliTest):
         self.fails('audit', self.out, files[0], '--split', 'eval', saying='another data set')
         text = self.run_recpack('audit', self.out, files[0], *files, code=FINDING).stdout
         self.assertIn('delivered 2, should be 1', text)
-        self.assertIn('86 of 64 samples, 0 substituted: not what the epoch should hold', text)
+        self.assertIn('86 of 64 samples, 0 substituted: not the samples of the epoch', text)
         files[0].write_text('hello\n')
-        self.fails('audit', self.out, *files, saying=[str(files[0]), 'no audit'])
+        self.fails('audit', self.out, *files, saying=[str(files[0]), 'invalid audit'])
 
     def test_an_audit_of_a_view_and_a_mixture(self):
         other = self.folder / 'other'

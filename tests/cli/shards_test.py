@@ -1,4 +1,4 @@
-"""ls, cat, sheet, verify, index and repair."""
+"""Tests recpack ls, cat, sheet, verify, index and repair."""
 import base64
 import gzip
 import json
@@ -57,15 +57,15 @@ class Shards(CliTest):
     def test_commands_and_loaders_say_where_a_pack_was_not_finished(self):
         self.assertNotIn('unfinished', self.json('ls', self.out))
         (self.out / 'manifest.json').unlink()
-        self.assertNotIn('unfinished', self.json('ls', self.out))  # all shards are there
+        self.assertNotIn('unfinished', self.json('ls', self.out))  # all shards exist
         self.shard.unlink()
         said = self.run_recpack('ls', self.out, '--json')
         self.assertEqual(json.loads(said.stdout)['unfinished'],
                          {'planned_shards': 6, 'missing_shards': 1})
-        self.assertIn('plans 6 shards, of which 1 are not there', said.stderr)
+        self.assertIn('plans 6 shards, of which 1 are missing', said.stderr)
         for reads in (['cat', self.out], ['sheet', self.out, self.folder / 'sheet.png'],
                       ['index', self.out, '--out', self.folder / 'indexes']):
-            self.assertIn('plans 6 shards, of which 1 are not there', self.run_recpack(*reads).stderr)
+            self.assertIn('plans 6 shards, of which 1 are missing', self.run_recpack(*reads).stderr)
         batches = ['--recipe', 'cifar10-eval', '--batch-size', '8']
         saying = ['unfinished pack', '1 of 6', 'recpack pack', '*.tfrecord']
         self.fails('batches', self.out, *batches, saying=saying)
@@ -78,11 +78,11 @@ class Shards(CliTest):
         self.assertIn('plan.json', said.stderr)
         self.assertNotIn('unfinished', json.loads(said.stdout))
         self.assertIn('plan.json', self.run_recpack('cat', self.out).stderr)
-        shutil.rmtree(self.out / '.recpack')  # as others' folders
-        # The index says how many there are.
-        self.assertIn('2 shards by its index, of which 1 are not there',
+        shutil.rmtree(self.out / '.recpack')  # like folders of other programs
+        # The index lists all shards.
+        self.assertIn('2 shards according to its index, of which 1 are missing',
                       self.run_recpack('ls', self.out, '--classes').stderr)
-        self.fails('batches', self.out, *batches, saying=['by its index', '*.tfrecord'])
+        self.fails('batches', self.out, *batches, saying=['according to its index', '*.tfrecord'])
         self.run_recpack('batches', self.out / '*.tfrecord', '--split', 'train', *batches)
 
     def test_ls_says_that_it_reads_a_lot(self):
@@ -95,14 +95,14 @@ class Shards(CliTest):
         text = self.run_recpack('cat', self.out, '--split', 'eval', '--record', '2:4').stdout
         self.assertEqual(text.count('image: bytes [<3072 bytes>]'), 2)
         lines = self.run_recpack('cat', self.out, '--record', '30:34', '--json').stdout.splitlines()
-        self.assertEqual(len(lines), 4)  # over the border of two shards
+        self.assertEqual(len(lines), 4)  # across two shards
         features = json.loads(lines[0])['features']['feature']
         self.assertEqual(len(base64.b64decode(features['image']['bytesList']['value'][0])), 3072)
         self.assertIn('key: "label"', self.run_recpack('cat', self.out, '--text').stdout)
         self.assertEqual(self.run_recpack('cat', self.out, '--range', '2:4').stdout,
                          self.run_recpack('cat', self.out, '--record', '2:4').stdout)
         self.fails('cat', self.out, '--record', '64', saying='the split has 64')
-        self.fails('cat', self.out, '--record', 'x', saying='no record or range')
+        self.fails('cat', self.out, '--record', 'x', saying='not a record or range')
         self.fails('cat', self.out, '--feature', 'pixels', saying='image, label')
 
     def test_cat_without_an_index(self):
@@ -129,7 +129,7 @@ class Shards(CliTest):
         self.assertTrue(pictures[0].startswith(b'\x89PNG'))
         self.assertEqual(pictures[0], pictures[1])
         self.assertNotEqual(pictures[0], pictures[2])
-        self.fails('sheet', self.out, self.folder / 'd.png', '--shape', '3x9', saying='is no shape')
+        self.fails('sheet', self.out, self.folder / 'd.png', '--shape', '3x9', saying='not a shape')
 
     def size_of(self, name):
         """Width and height of a PNG."""
@@ -158,7 +158,7 @@ class Shards(CliTest):
         def draw(name, token, *flags):
             done = self.run_recpack('sheet', self.out, self.folder / name, '--token', token,
                                     '--columns', '4', *(flags or like))
-            self.assertIn('behind the token', done.stdout)
+            self.assertIn('after the token', done.stdout)
             return (self.folder / name).read_bytes()
 
         first = draw('a.png', tokens[1])
@@ -172,7 +172,7 @@ class Shards(CliTest):
         self.fails(*to, '--token', tokens[1], saying='--recipe')
         self.fails(*to, *like, saying='--token')
         self.fails(*to, *like, '--token', tokens[1], '--seed', '1', saying='--seed')
-        self.fails(*to, *like, '--token', 'x', saying='no token')
+        self.fails(*to, *like, '--token', 'x', saying='invalid token')
 
     def test_sheet_of_raw_pictures(self):
         path = self.folder / 'list.csv'
@@ -257,7 +257,7 @@ class Shards(CliTest):
 
     def test_index_of_several_folders_is_one_each(self):
         (self.out / 'manifest.json').unlink()
-        shutil.rmtree(self.out / '.recpack')  # where a plan tells of both
+        shutil.rmtree(self.out / '.recpack')  # its plan lists both shards
         (self.folder / 'outer').mkdir()
         second = 'train-00001-of-00002.tfrecord'
         (self.out / second).rename(self.folder / 'outer' / second)
@@ -279,8 +279,8 @@ class Shards(CliTest):
     def test_index_of_a_part_does_not_replace_that_of_the_whole(self):
         before = (self.out / 'train.recindex').read_bytes()
         shard = self.out / 'train-00001-of-00002.tfrecord'
-        self.fails('index', shard, saying=['train.recindex', '2 shards, 1 are named', '--out'])
-        self.fails('index', shard.name, saying='2 shards, 1 are named', cwd=self.out)
+        self.fails('index', shard, saying=['train.recindex', 'all 2 shards of the split, but 1 are given', '--out'])
+        self.fails('index', shard.name, saying='all 2 shards of the split, but 1 are given', cwd=self.out)
         self.assertEqual((self.out / 'train.recindex').read_bytes(), before)
         self.json('index', shard, '--out', self.folder / 'cache')
 
@@ -290,7 +290,7 @@ class Shards(CliTest):
         self.run_recpack('index', self.out, '--no-verify')
 
     def test_index_finds_the_flush_points_of_compressed_shards(self):
-        photos = self.class_folder(files=1500)  # more than 2 MB of what does not compress
+        photos = self.class_folder(files=1500)  # more than 2 MB that does not compress
         for compression in 'gzip', 'zlib':
             with self.subTest(compression=compression):
                 out = self.folder / compression

@@ -1,4 +1,4 @@
-"""recpack pack: the kinds of sources, and the flags that say what a source is."""
+"""Tests recpack pack with all kinds of sources and their flags."""
 import csv
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""What the tests of the recpack program share: they run it as a user does."""
+"""Base class of the tests of the recpack program, which run it as a user does."""
 import faulthandler
 import json
 import os

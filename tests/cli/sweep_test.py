@@ -1,4 +1,4 @@
-"""rectrain sweep: its table, its files, going on, and what fails."""
+"""Tests rectrain sweep: its table, its files, resuming and failures."""
 import json
 import os
 import re
@@ -27,7 +27,7 @@ class Sweep(CliTest):
         return got
 
     def rows(self, text):
-        """Of a table in Markdown: a dict a row."""
+        """Rows of a Markdown table, one dict each."""
         lines = [[cell.strip() for cell in line.strip('|').split('|')]
                  for line in text.splitlines() if line.startswith('|')]
         return [dict(zip(lines[0], line)) for line in lines[2:]]
@@ -69,23 +69,23 @@ class Sweep(CliTest):
 
     def test_axes_of_the_network_and_of_its_input(self):
         got = self.sweep('--rounds', '1', '--threads-list', '1', '--bindings', 'free,bound',
-                         '--layouts', 'nhwc,nchw', '--norms', 'fused,unfused', '--json')
+                         '--data-formats', 'nhwc,nchw', '--norms', 'fused,unfused', '--json')
         told = json.loads(got.stdout)
         self.assertEqual(len(told['rows']), 8)
         self.assertEqual(told['setting']['axes']['norm'], ['fused', 'unfused'])
         types = 'f32,bf16' if HAS_BF16 else 'f32'
-        got = self.sweep('--rounds', '1', '--types', types, '--threads-list', '1,2',
+        got = self.sweep('--rounds', '1', '--dtypes', types, '--threads-list', '1,2',
                          '--inputs', 'real,cached,synthetic')
         self.assertEqual(len(self.rows(got.stdout)), 12 if HAS_BF16 else 6)
         self.assertEqual(os.listdir(self.folder), ['out'])
 
     def test_goes_on(self):
-        flags = ('--rounds', '2', '--threads-list', '1', '--layouts', 'nhwc,nchw', '--out',
+        flags = ('--rounds', '2', '--threads-list', '1', '--data-formats', 'nhwc,nchw', '--out',
                  self.made)
         self.sweep(*flags)
         file = self.made / 'sweep.json'
         whole = json.loads(file.read_text())
-        self.assertIn('there is a sweep already', self.sweep(*flags, code=2).stderr)
+        self.assertIn('the folder already contains a sweep', self.sweep(*flags, code=2).stderr)
         self.assertNotIn('round', self.sweep(*flags, '--resume').stderr)
         part = json.loads(file.read_text())
         del part['rows'][1]['runs'][1]
@@ -102,7 +102,7 @@ class Sweep(CliTest):
                                                      code=2).stderr)
         for text in '{}', '{"setting": ' + '[' * 500_000 + ']' * 500_000 + '}':
             file.write_text(text)
-            self.assertIn('it is no sweep', self.sweep(*flags, '--resume', code=2).stderr)
+            self.assertIn('not a sweep', self.sweep(*flags, '--resume', code=2).stderr)
 
     def test_a_combination_that_fails_is_a_row(self):
         got = self.sweep('--rounds', '2', '--threads-list', '1', '--devices-list',
@@ -120,14 +120,14 @@ class Sweep(CliTest):
     def test_is_of_one_process(self):
         with unittest.mock.patch.dict(os.environ, RANK='1', WORLD_SIZE='2',
                                       MASTER_ADDR='localhost', MASTER_PORT='1'):
-            self.assertIn('a sweep is of one process', self.sweep(code=2).stderr)
+            self.assertIn('a sweep runs in one process', self.sweep(code=2).stderr)
 
     def test_refuses(self):
         for arguments, words in [
-            (('--resume',), 'nothing to go on from'),
-            (('--devices-list', 'cpu:0;gpu:1'), "'gpu:1' is no device"),
-            (('--layouts', 'nhwc,nhwc'), "'nhwc' is named twice"),
-            (('--layouts', 'chwn'), '--layouts'),
+            (('--resume',), 'nothing to resume'),
+            (('--devices-list', 'cpu:0;gpu:1'), "unknown device 'gpu:1'"),
+            (('--data-formats', 'nhwc,nhwc'), "'nhwc' is named twice"),
+            (('--data-formats', 'chwn'), '--data-formats'),
             (('--threads-list', '-1'), '--threads-list'),
             (('--rounds', '0'), '--rounds'),
         ]:

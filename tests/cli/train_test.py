@@ -1,4 +1,4 @@
-"""rectrain train: what it prints, checkpoints, and what it refuses."""
+"""Tests rectrain train: output, checkpoints and errors."""
 import json
 import os
 import re
@@ -65,10 +65,10 @@ class Train(CliTest):
         for flags in (('--bind-threads',), ('--steps-per-dispatch', '3'),
                       ('--cuda-graphs', 'off'), ('--weight-stream', 'off')):
             self.assertEqual(loss(*flags), usual, flags)
-        for flags in ('--layout', 'nchw'), ('--norm', 'unfused'):
+        for flags in ('--data-format', 'nchw'), ('--norm', 'unfused'):
             self.assertAlmostEqual(loss(*flags), usual, delta=0.05, msg=flags)
         losses = [usual] + [loss(*flags) for flags in (
-            ('--optimizer', 'adam'), ('--momentum', '0.5'), ('--decay', '0.1'),
+            ('--optimizer', 'adam'), ('--momentum', '0.5'), ('--weight-decay', '0.1'),
             ('--warmup-epochs', '0'))]
         self.assertEqual(len(set(losses)), len(losses), losses)
 
@@ -110,7 +110,7 @@ class Train(CliTest):
         self.assertEqual([epoch['audit'] for epoch in epochs],
                          [{'holds': True, 'samples': 64, 'epoch_samples': 64, 'substituted': 2}] * 2)
         self.assertEqual(lines(), kept, 'the same once more')
-        self.assertIn("'1x' is not a share", self.train('--max-bad', '1x', code=2).stderr)
+        self.assertIn("not a share: '1x'", self.train('--max-bad', '1x', code=2).stderr)
 
     def test_compares_inputs(self):
         arguments = ('--epochs', '1', '--input', 'real,cached,synthetic', '--timed-steps', '2',
@@ -156,7 +156,7 @@ class Train(CliTest):
         self.assertEqual(len([f for f in os.listdir(run) if f.endswith('.safetensors')]), 2)
         last = sorted(f for f in os.listdir(run) if f.endswith('.safetensors'))[-2]
         rest = self.train('--epochs', '3', '--resume', f'{run}/{last}')
-        self.assertIn('going on from', rest.stderr)
+        self.assertIn('resuming from', rest.stderr)
         scores = re.compile(r'^.*accuracy \S+ %')  # up to the times
         self.assertEqual(scores.match(rest.stdout.splitlines()[-2])[0],
                          scores.match(whole[-2])[0])
@@ -204,11 +204,11 @@ class Train(CliTest):
 
     def test_refuses(self):
         for arguments, words in [
-            (('--devices', 'cpu:0,gpu:1'), "'gpu:1' is no device"),
+            (('--devices', 'cpu:0,gpu:1'), "unknown device 'gpu:1'"),
             (('--devices', 'cpu:0,cpu:0'), 'named twice'),
             (('--batch-size', '100000'), 'no batch of 100000'),
             (('--classes', '2'), 'not in 0 to 1'),
-            (('--rate', '1e30'), 'is not a number'),
+            (('--lr', '1e30'), 'is not a number'),
             (('--async',), 'parameter server'),
             (('--resume', str(self.folder / 'nothing')), 'nothing'),
             (('--strategy', 'best'), '--strategy'),
@@ -223,7 +223,7 @@ class Train(CliTest):
             (('--checkpoint-steps', '-1'), 'steps of a checkpoint: -1'),
             (('--checkpoint-steps', '2'), 'no folder for them'),
             (('--warmup-epochs', '-1'), 'warm-up: -1'),
-            (('--rate', 'nan'), 'learning rate: nan'),
+            (('--lr', 'nan'), 'learning rate: nan'),
             (('--variables', 'spread'), '--strategy parameter_server'),
         ]:
             with self.subTest(arguments):

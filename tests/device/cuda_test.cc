@@ -1,5 +1,4 @@
-// The feeder on CUDA devices against the loader itself. What needs a device is skipped where there
-// is none.
+// Feeder on CUDA devices, compared with the loader itself. Skipped if there is no device.
 #include <cuda_runtime.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/device/feeder.h"
 #include "recpack/device/slabs.h"
-#include "tests/pipeline/small_split.h"
+#include "tests/loader/small_split.h"
 
 namespace recpack {
 namespace {
@@ -59,7 +58,7 @@ class CudaFeeder : public testing::Test {
   }
 };
 
-// A small memory of the device, the same device twice, and readers on a stream of each.
+// Few slots, the same device twice, and readers on a stream of each.
 TEST_F(CudaFeeder, GivesTheBitsOfTheHost) {
   const SmallSplit split(103);
   const Dataset dataset = Dataset::Open(split.folder());

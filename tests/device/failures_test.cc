@@ -1,4 +1,4 @@
-// What goes wrong: the device, the loader, the consumer.
+// Failures of the device, the loader and the consumer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "recpack/base/error.h"
-#include "recpack/pipeline/stats.h"
+#include "recpack/loader/stats.h"
 #include "tests/base/other_threads.h"
 #include "tests/device/feeding.h"
-#include "tests/pipeline/error_of.h"
-#include "tests/pipeline/stuck_files.h"
+#include "tests/loader/error_of.h"
+#include "tests/loader/stuck_files.h"
 
 namespace recpack {
 namespace {
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Mode = FakeRuntime::Mode;
 
-// Two devices, an epoch and a bit. Ends with the epoch or an error.
+// Feeds two devices for a little more than an epoch. Ends with the epoch or an error.
 void Feed(const Dataset& dataset, FakeRuntime& fake) {
   DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = &fake, .devices = {0, 1}, .depth = 2});
   Consumer consumer(feeder, fake);
@@ -66,7 +66,7 @@ TEST(FeederFailures, AnErrorIsGivenToEveryCallFromThereOn) {
 TEST(FeederFailures, MemoryThatIsNotThereIsAnErrorThatSaysWhatToLower) {
   const SmallSplit split(103);
   const Dataset dataset = Dataset::Open(split.folder());
-  FakeRuntime fake(1, Mode::kLazy, 40'000);  // one slot takes 8 * 192 * (1 + 4) bytes and more
+  FakeRuntime fake(1, Mode::kLazy, 40'000);  // one slot takes at least 8 * 192 * (1 + 4) bytes
   const Error error =
       ErrorOf([&] { DeviceFeeder(dataset, SmallOptions(), {.runtime = &fake, .depth = 9}); });
   EXPECT_EQ(error.kind(), ErrorKind::kDevice);
@@ -108,12 +108,12 @@ TEST(FeederFailures, AFeederMayBeDestroyedAtAnyTime) {
   }
 }
 
-// It leaves its loader at once, which alone waits for the disk.
+// The feeder ends at once; only its loader waits for the disk.
 TEST(FeederFailures, AFeederThatGoesWaitsForNoBatch) {
   const SmallSplit split(60);
   LoaderOptions options = SmallOptions();
   options.order.kind = OrderKind::kSequential;
-  options.source.backend = SourceOptions::Backend::kPread;
+  options.source.backend = RandomAccessOptions::Backend::kPread;
   const DeviceFeederOptions host{.runtime = nullptr};
   for (const bool own_loader : {true, false}) {
     StuckFiles files(split.shard(0));
@@ -173,8 +173,8 @@ TEST(FeederFailures, AConsumerThatHoldsAllItsBatchesIsTold) {
   }
 }
 
-// What `feed` throws where nothing comes for a stall_timeout. Where the loader's own threads do not
-// get that far within one, as on a machine that is busy for a while, it is given twice the time.
+// Returns what `feed` throws if nothing comes for a stall_timeout. If the loader's own threads do
+// not get that far within one, as on a busy machine, tries again with twice the time.
 template <typename Feed>
 Error StallOf(const Feed& feed) {
   LoaderOptions options = SmallOptions();
@@ -185,7 +185,7 @@ Error StallOf(const Feed& feed) {
   }
 }
 
-// On the host a batch is the loader's own memory, which comes in turn.
+// On the host a batch is the loader's own memory, which is used in turn.
 TEST(FeederFailures, AConsumerThatKeepsAnOldBatchIsNamed) {
   const SmallSplit split(403);
   const auto keep_first_of = [&](size_t keeper) {

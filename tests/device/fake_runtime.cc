@@ -31,7 +31,7 @@ struct FakeRuntime::Stream {
   int device;
   int number;
   Clock clock;
-  std::deque<std::shared_ptr<Op>> pending;  // not done; the first one may be at work
+  std::deque<std::shared_ptr<Op>> pending;  // not done; the first one may be running
   std::shared_ptr<Op> last;
   std::jthread thread;  // kThreads
 };
@@ -48,7 +48,7 @@ struct FakeRuntime::Access {
   bool write;
   int stream;
   uint64_t number;  // in the stream
-  Clock clock;      // what is done before it
+  Clock clock;      // operations done before it
   std::string name;
 };
 
@@ -60,7 +60,7 @@ void Join(std::map<int, uint64_t>& clock, const std::map<int, uint64_t>& other) 
   }
 }
 
-// Unseen by ThreadSanitizer.
+// Hidden from ThreadSanitizer.
 __attribute__((no_sanitize("thread"))) std::vector<uint8_t> ReadUnwatched(const uint8_t* from,
                                                                           size_t bytes) {
   std::vector<uint8_t> read(bytes);
@@ -127,7 +127,7 @@ DeviceCount FakeRuntime::Count() { return {devices_, devices_ == 0 ? "no fake de
 
 DeviceInfo FakeRuntime::Info(int device) { return {format("fake {}", device), "", memory_}; }
 
-// Under the mutex: counts the call, and fails where it was asked for.
+// Call with the mutex held: counts the call and fails if a failure was requested.
 void FakeRuntime::Call(const std::string& call, int device) {
   const int nth = calls_[call]++;
   if (failing_[call].count(nth) > 0)
@@ -193,7 +193,7 @@ void FakeRuntime::DestroyStream(int, DeviceStream handle) noexcept {
   {
     std::unique_lock lock(mutex_);
     stream = streams_[handle];
-    // As CUDA does: what was enqueued is still done.
+    // As in CUDA, enqueued work is still done.
     if (stream->last) WaitFor(lock, stream->last);
     streams_.erase(handle);
     stream->thread.request_stop();
@@ -256,7 +256,7 @@ std::shared_ptr<FakeRuntime::Op> FakeRuntime::Enqueue(Stream& stream, const std:
   return op;
 }
 
-// The new access against all those before it that it does not know to be done.
+// Checks the new access against all earlier ones that are not known to be done.
 void FakeRuntime::CheckOrder(const Access& access) {
   std::erase_if(accesses_, [&](const Access& before) {
     if (before.end <= access.begin || access.end <= before.begin) return false;
@@ -265,14 +265,14 @@ void FakeRuntime::CheckOrder(const Access& access) {
       Violate(format("{} by stream {} is not ordered behind {} by stream {}", access.name,
                      access.stream, before.name, before.stream));
     }
-    // Who knows of the new one knows of the old one.
+    // Whoever knows the new one also knows the old one.
     return ordered && (access.write || !before.write) && access.begin <= before.begin &&
            before.end <= access.end;
   });
   accesses_.push_back(access);
 }
 
-// What would still use the memory is a violation, and is not done.
+// Pending uses of the memory are violations and are dropped.
 void FakeRuntime::CheckUnused(const char* call, const void* memory, size_t bytes) {
   const auto* begin = static_cast<const uint8_t*>(memory);
   for (const auto& [handle, stream] : streams_) {
@@ -344,7 +344,7 @@ void FakeRuntime::Synchronise(int device, DeviceEvent event, WaitPoint point) {
   Join(host_, clock);
 }
 
-// As a device does whose kernels or copies failed: nothing more.
+// Stops all work, like a device after a failed kernel or copy.
 void FakeRuntime::Die() {
   dead_ = true;
   for (const auto& [handle, stream] : streams_) {
@@ -383,7 +383,7 @@ void FakeRuntime::Copy(int device, void* to, const void* from, size_t bytes, Dev
   std::vector<uint8_t> before(begin, begin + bytes);
   Enqueue(StreamOf(device, handle), "copy", {{from, bytes, false}, {to, bytes, true}},
           [=, this, before = std::move(before), quiet = !skipped_.empty()] {
-            // Where a wait is left out the loader may be writing: that is what is to be found.
+            // If a wait is skipped, the loader may be writing: that is what the test must detect.
             const std::vector<uint8_t> now =
                 quiet ? ReadUnwatched(begin, bytes) : std::vector<uint8_t>(begin, begin + bytes);
             if (now != before) Violate("the host's memory changed before it was copied");
@@ -431,7 +431,7 @@ void FakeRuntime::WaitFor(std::unique_lock<std::mutex>& lock, const std::shared_
   }
 }
 
-// kLazy: what the operation needs, and nothing else.
+// kLazy: runs only what the operation needs.
 void FakeRuntime::DoUpTo(const std::shared_ptr<Op>& op) {
   while (!op->done) {
     const std::shared_ptr<Op> first = op->stream->pending.front();

@@ -1,4 +1,4 @@
-// A runtime of devices that exist in memory only, and that does everything late.
+// Fake device runtime: devices in host memory, which do everything as late as possible.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace recpack {
 
-// Work is done as late as possible: once the host waits for it (kLazy, on the thread that waits),
-// or by a thread a stream after a delay (kThreads). Order holds within a stream, and between
-// streams where an event was waited for.
+// Work is done as late as possible: when the host waits for it (kLazy, on the waiting thread), or
+// after a delay by one thread per stream (kThreads). Order is kept within a stream, and between
+// streams only through events.
 //
-// Two uses of memory, one of them a write, that no order holds apart are a violation, whatever
-// order they happened to have; so is memory freed or unpinned while it may be in use, and the
-// host's memory that changed before it was copied. Clocks of streams and host tell what is ordered,
-// by what was called, not by when it was done.
+// Reports a violation for two accesses to memory that are not ordered, if one is a write, whatever
+// order they happened in; for memory freed or unpinned while it may be in use; and for host memory
+// that changed before it was copied. Vector clocks of streams and host determine the order, from
+// the calls made, not from when work was done.
 class FakeRuntime final : public DeviceRuntime {
  public:
   enum class Mode { kLazy, kThreads };
@@ -30,20 +30,21 @@ class FakeRuntime final : public DeviceRuntime {
   ~FakeRuntime() override;
 
   // For tests ----------------------------------------------------------------------------------
-  // Leaves out the waits of a kind.
+  // Skips the waits at this point.
   void Skip(WaitPoint point) { skipped_.insert(point); }
-  // The `nth` call (from 0) of this name fails. Where it is a wait for an event, the device is
+  // Makes the `nth` call (from 0) of this name fail. If it is a wait for an event, the device is
   // dead.
   void FailCall(const std::string& call, int nth);
-  // Enqueues a read of the device's memory by a stream; the bytes are there once it was drained.
+  // Enqueues a read of device memory on a stream; the bytes are available after the stream was
+  // drained.
   std::shared_ptr<std::vector<uint8_t>> Read(int device, const void* from, size_t bytes,
                                              DeviceStream stream);
-  void Drain(int device, DeviceStream stream);  // as a user does, at no wait point
+  void Drain(int device, DeviceStream stream);  // like a user, at no wait point
 
   std::vector<std::string> violations();
-  int waits(WaitPoint point);          // that were made
-  int calls(const std::string& call);  // that were made
-  std::string leaks();                 // what was created and not destroyed
+  int waits(WaitPoint point);          // number of waits
+  int calls(const std::string& call);  // number of calls
+  std::string leaks();                 // objects that were not destroyed
 
   // DeviceRuntime ------------------------------------------------------------------------------
   DeviceCount Count() override;
@@ -65,7 +66,7 @@ class FakeRuntime final : public DeviceRuntime {
               const FinishGeometry* geometry, int count, void* out, DeviceStream stream) override;
 
  private:
-  // What is known to be done: the highest number of each stream.
+  // Vector clock: highest operation number of each stream known to be done.
   using Clock = std::map<int, uint64_t>;
   struct Stream;
   struct Op;

@@ -1,4 +1,4 @@
-// What a feeder gives: the loader's batches, on one device, several or none.
+// Feeder: gives the loader's batches on one device, several or none.
 #include "recpack/device/feeder.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "recpack/base/error.h"
-#include "recpack/pipeline/stats.h"
+#include "recpack/loader/stats.h"
 #include "tests/base/other_threads.h"
 #include "tests/device/feeding.h"
 
@@ -52,11 +52,12 @@ TEST(Feeder, OnTheHostGivesTheLoadersBatches) {
   }
 }
 
-// The loader's slabs go round: what an epoch leaves out takes its turn as well.
+// The loader's slabs are used in turn: batches dropped at the end of an epoch take their turn as
+// well.
 TEST(Feeder, WaitsForTheSlabOfABatchThatIsHeldLong) {
   const SmallSplit split(64);
   LoaderOptions options = SmallOptions();
-  options.batch_size = 8;  // 8 batches an epoch: 2 are left out
+  options.batch_size = 8;  // 8 batches per epoch: 2 are dropped
   options.prefetch = 1;
   DeviceFeeder feeder(Dataset::Open(split.folder()), options,
                       {.runtime = nullptr, .devices = {0, 1, 2}, .depth = 3});
@@ -161,7 +162,7 @@ TEST(Feeder, BringsBatchesAheadAndNeverWaitsForTheDeviceItself) {
   const auto second = feeder.Next(), third = feeder.Next();
   EXPECT_TRUE(second && third);
   EXPECT_EQ(fake.calls("cudaMemcpyAsync"), 3);
-  // All that ever waits is the thread that gives slabs back.
+  // Only the thread that releases slabs ever waits.
   EXPECT_EQ(fake.calls("cudaStreamSynchronize"), 0);
   AwaitRest();
   EXPECT_EQ(fake.calls("cudaEventSynchronize"), fake.waits(WaitPoint::kReleaseAfterCopy));
@@ -230,7 +231,7 @@ TEST(Feeder, AllDevicesMakeEquallyManySteps) {
   }
 }
 
-// Its consumers would get one end of an epoch after the other.
+// Its consumers would only get ends of epochs.
 TEST(Feeder, RefusesEpochsWithoutAStep) {
   const SmallSplit split(20);  // two batches
   const Dataset dataset = Dataset::Open(split.folder());
@@ -240,7 +241,8 @@ TEST(Feeder, RefusesEpochsWithoutAStep) {
     FAIL() << "two batches made a step of three";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-    EXPECT_THAT(error.what(), HasSubstr("an epoch of 2 batches is no step of 3 consumers"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("an epoch of 2 batches is less than a step of 3 consumers"));
   }
   for (const LastBatch rule : {LastBatch::kPad, LastBatch::kKeep}) {
     LoaderOptions options = SmallOptions();
@@ -267,7 +269,7 @@ TEST(Feeder, ATokenGoesOnBehindTheStep) {
   for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].bytes, expected[i + 4].bytes);
 }
 
-// Batches that are read by their consumer are held, but slabs are those of `prefetch`.
+// Batches being read by their consumer are held, but only the slabs of `prefetch` exist.
 TEST(Feeder, TakesTheSlabsOfItsLoadersRingAlone) {
   const SmallSplit split(103);
   DeviceFeeder feeder(Dataset::Open(split.folder()), SmallOptions(),

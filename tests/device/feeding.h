@@ -1,4 +1,4 @@
-// A small data set, fed to fake devices.
+// Helpers that feed a small data set to fake devices.
 #pragma once
 
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "recpack/device/slabs.h"
 #include "src/device/handles.h"
 #include "tests/device/fake_runtime.h"
-#include "tests/pipeline/small_split.h"
+#include "tests/loader/small_split.h"
 
 namespace recpack {
 
@@ -19,7 +19,7 @@ inline LoaderOptions SmallOptions() {
   return options;
 }
 
-// What a consumer saw of a batch.
+// A batch as read by a consumer.
 struct Seen {
   std::vector<uint8_t> bytes;  // of all arrays
   std::vector<uint64_t> ids;
@@ -29,11 +29,11 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-// Reads batches on streams of its own, one a consumer, as a trainer does: it waits for nothing
-// before the end.
+// Reads batches on streams of its own, one per consumer, like a trainer: does not wait before the
+// end.
 class Consumer {
  public:
-  // `devices`: as the feeder has them; empty: each consumer's is its number.
+  // `devices`: as in the feeder's options; empty: consumer i uses device i.
   Consumer(DeviceFeeder& feeder, FakeRuntime& fake, std::vector<int> devices = {})
       : feeder_(feeder), fake_(fake), devices_(std::move(devices)) {
     for (size_t i = 0; i < feeder.devices(); ++i) {
@@ -43,7 +43,7 @@ class Consumer {
     }
   }
 
-  // False at the end of an epoch.
+  // Returns false at the end of an epoch.
   bool Take(size_t consumer) {
     auto batch = feeder_.Next(consumer);
     if (batch) Read(*batch, consumer);
@@ -93,7 +93,7 @@ class Consumer {
   std::vector<Reads> reads_;
 };
 
-// What the loader gives itself, all of it finished on the host.
+// Batches of the loader itself, finished on the host.
 inline std::vector<Seen> FromLoader(const Dataset& dataset, const LoaderOptions& options,
                                     size_t batches) {
   Loader loader(dataset, options);

@@ -1,4 +1,4 @@
-// A feeder in a run of recprobe gain.
+// Feeder in a run of recprobe gain.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(GainLead, AFeederThatStopsWaitsNoMore) {
   end.join();
 }
 
-// All the blocks' kinds come to the consumers, whatever takes them.
+// Every block's kind reaches the consumers, in whatever order they take batches.
 TEST(GainRun, EveryConsumerGetsAllKinds) {
   const GainEnvironment environment("5:8");
   const SmallSplit split(103);

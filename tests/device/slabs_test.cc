@@ -30,7 +30,7 @@ TEST(PinnedSlabs, ArePinnedWhileTheyLive) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-// A loader takes more of them where batches are held; each goes back by itself.
+// The loader allocates more slabs if batches are held; each is freed on its own.
 TEST(PinnedSlabs, OfHeldBatchesAreUnpinnedWithThem) {
   const SmallSplit split(103);
   FakeRuntime fake(1, FakeRuntime::Mode::kLazy);
@@ -83,7 +83,7 @@ TEST(Numa, APreferenceIsAWish) {
       ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   EXPECT_FALSE(PreferNode(memory, 8192, -1));
   EXPECT_FALSE(PreferNode(memory, 8192, 1 << 20));
-  PreferNode(memory, 8192, 0);  // a container may refuse it
+  PreferNode(memory, 8192, 0);  // containers may refuse it
   static_cast<char*>(memory)[5000] = 1;
   ::munmap(memory, 8192);
 }

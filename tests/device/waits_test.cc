@@ -1,5 +1,5 @@
-// Every wait of the feeder is needed: with all of them each scenario is clean, and shows itself to
-// make the wait; without the one it is a violation or wrong bytes.
+// Every wait of the feeder is needed: with all waits each scenario is clean and is shown to make
+// the wait; without it there is a violation or wrong bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Mode = FakeRuntime::Mode;
 
-// What a scenario came to; empty: all is well.
+// Result of a scenario; empty if it passed.
 using Scenario = std::string (*)(const Dataset&, FakeRuntime&);
 
 std::string Compare(const std::vector<Seen>& seen, const std::vector<Seen>& expected) {
@@ -23,7 +23,7 @@ std::string Compare(const std::vector<Seen>& seen, const std::vector<Seen>& expe
   return "";
 }
 
-// An epoch is read as by a trainer.
+// Reads an epoch like a trainer.
 std::string ReadEpoch(const Dataset& dataset, FakeRuntime& fake) {
   const auto expected = FromLoader(dataset, SmallOptions(), 12);
   DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = &fake});
@@ -32,7 +32,7 @@ std::string ReadEpoch(const Dataset& dataset, FakeRuntime& fake) {
   return Compare(consumer.Seens(), expected);
 }
 
-// Three batches are taken from a loader with two slabs, and only then read.
+// Takes three batches from a loader with two slabs before reading them.
 std::string TakeMoreThanTheLoaderHolds(const Dataset& dataset, FakeRuntime& fake) {
   const auto expected = FromLoader(dataset, SmallOptions(), 3);
   DeviceFeeder feeder(dataset, SmallOptions(), {.runtime = &fake, .depth = 3});
@@ -49,7 +49,7 @@ std::string Discard(const Dataset& dataset, FakeRuntime& fake) {
   return "";
 }
 
-// The consumer ends while what it enqueued is still to run.
+// The consumer ends while its enqueued work is still to run.
 std::string LeaveInMidStep(const Dataset& dataset, FakeRuntime& fake) {
   const DeviceStream stream = fake.CreateStream(0);
   {
@@ -62,7 +62,7 @@ std::string LeaveInMidStep(const Dataset& dataset, FakeRuntime& fake) {
   return "";
 }
 
-// The event that is recorded as the kNth cannot be: of a copy, of its kernels, of their reader.
+// The kNth event record fails: of a copy, of its kernels, of its reader.
 template <int kNth>
 std::string FailRecord(const Dataset& dataset, FakeRuntime& fake) {
   fake.FailCall("cudaEventRecord", kNth);
@@ -83,7 +83,7 @@ struct Case {
 
 class Waits : public testing::TestWithParam<Case> {};
 
-// The fake is destroyed last: its complaints include those of the feeder's end.
+// The fake is destroyed last, so its violations include those from the feeder's end.
 std::string Play(const Case& one, bool skip, Mode mode) {
   const SmallSplit split(103);
   const Dataset dataset = Dataset::Open(split.folder());

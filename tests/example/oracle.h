@@ -1,4 +1,4 @@
-// What Protocol Buffers makes of a record, as comparable text; and random records.
+// Oracle for tests: records parsed by Protocol Buffers, as comparable text; and random records.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -18,7 +18,7 @@
 
 namespace recpack {
 
-// A feature as kind and values, each value as raw bytes: NaNs compare by their bits.
+// Feature as kind and values, each value as raw bytes, so that NaNs compare by their bits.
 struct PlainFeature {
   FeatureKind kind = FeatureKind::kNone;
   std::vector<std::string> values;
@@ -31,7 +31,7 @@ std::string Raw(const T& value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// By our parser; empty where it refuses.
+// Parses with ExampleView; empty if it refuses the record.
 inline std::optional<PlainExample> ByView(ByteView record) {
   ExampleView view;
   try {
@@ -50,7 +50,7 @@ inline std::optional<PlainExample> ByView(ByteView record) {
   return plain;
 }
 
-// By Protocol Buffers' own parser.
+// Parses with Protocol Buffers.
 inline std::optional<PlainExample> ByOracle(ByteView record) {
   namespace pb = google::protobuf;
   std::unique_ptr<pb::Message> message;
@@ -88,7 +88,7 @@ inline std::optional<PlainExample> ByOracle(ByteView record) {
   return plain;
 }
 
-// Protocol Buffers' own serialisation with map entries in order.
+// Serialises with Protocol Buffers, with sorted map entries.
 inline std::string SerializeByOracle(ByteView record) {
   namespace pb = google::protobuf;
   std::string bytes;

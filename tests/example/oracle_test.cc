@@ -79,7 +79,7 @@ TEST(OracleTest, AFeatureOfNoKindIsWrittenAsByProtobuf) {
   EXPECT_EQ(ByView(record)->at("b").kind, FeatureKind::kNone);
 }
 
-// At each length where a varint of a length grows.
+// Tests each length at which the varint of a length grows.
 TEST(OracleTest, ListsOfEverySizeAroundTheLimitsOfVarints) {
   for (const size_t count :
        {0, 1, 100, 120, 123, 124, 125, 126, 127, 128, 129, 130, 16380, 16383, 16384, 16385}) {
@@ -132,7 +132,7 @@ TEST(OracleTest, MutatedRecordsMeanTheSame) {
   EXPECT_GT(taken, 1000);
 }
 
-// Records put together from well-formed pieces in orders that no serialiser would choose.
+// Records made of well-formed pieces in orders that no serialiser would produce.
 class Pieces {
  public:
   explicit Pieces(std::mt19937_64& random) : random_(random) {}
@@ -151,7 +151,7 @@ class Pieces {
   std::string Wrap(uint32_t field, const std::string& body) {
     return Varint(field << 3 | kLengthDelimited) + Varint(body.size()) + body;
   }
-  // Now and then a field that nobody knows, or a known one with a foreign wire type.
+  // Occasionally an unknown field, or a known one with another wire type.
   std::string Unknown(uint32_t known) {
     const uint32_t field = random_() % 2 == 0 ? known : 9;
     switch (random_() % 12) {
@@ -228,7 +228,7 @@ TEST(OracleTest, NamesMustBeUtf8AsForProtobuf) {
     const std::string placeholder(name.size(), 'n');
     builder.AddInt64(placeholder, 1);
     ByteBuffer record = Build(builder);
-    std::ranges::copy(name, record.begin() + 6);  // behind two messages' and the name's headers
+    std::ranges::copy(name, record.begin() + 6);  // after the headers of two messages and the name
     const auto taken = ByView(record);
     EXPECT_EQ(taken, ByOracle(record)) << name;
 
@@ -282,7 +282,7 @@ TEST(ViewTest, ManyUnsortedFeaturesAndDuplicates) {
     const std::string name = std::to_string(i * 7919 % 100);
     builder.AddInt64(name, i);
     const ByteBuffer one = Build(builder);
-    features += AsText(one);  // Examples joined are merged
+    features += AsText(one);  // concatenated Examples are merged
   }
   EXPECT_EQ(ByView(AsBytes(features)), ByOracle(AsBytes(features)));
   EXPECT_EQ(ByView(AsBytes(features))->size(), 100u);

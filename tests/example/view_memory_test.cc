@@ -1,4 +1,4 @@
-// Parsing asks for no memory once it has parsed a record of that size.
+// Tests that parsing allocates nothing after a record of that size has been parsed.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,7 +28,7 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace recpack {
 namespace {
 
-// Examples joined are merged, so that their features come in the order given.
+// Concatenated Examples are merged, so that their features keep the given order.
 std::string Unsorted(int features) {
   std::string record;
   for (int i = 0; i < features; ++i) {

@@ -1,4 +1,4 @@
-// Encodings that no serialiser chooses, one by one, each as Protocol Buffers takes it.
+// Tests of unusual encodings, compared with Protocol Buffers.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace recpack {
 namespace {
 
-// `value` in exactly `size` bytes of varint, most of them needless.
+// Encodes `value` as a varint of exactly `size` bytes, padded.
 std::string Padded(uint64_t value, int size) {
   std::string text;
   for (int i = 1; i < size; ++i, value >>= 7) text += static_cast<char>(value | 0x80);
@@ -20,7 +20,7 @@ std::string Wrap(int field, const std::string& body) {
   return static_cast<char>(field << 3 | 2) + Padded(body.size(), 2) + body;
 }
 
-// `body` in `depth` messages: Example, Features, FeatureEntry, Feature, Int64List.
+// Wraps `body` in `depth` messages: Example, Features, FeatureEntry, Feature, Int64List.
 std::string Nested(int depth, std::string body) {
   constexpr int kFields[] = {1, 1, 2, 3};
   while (depth > 0) body = Wrap(kFields[--depth], body);

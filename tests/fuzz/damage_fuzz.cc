@@ -1,5 +1,5 @@
-// Shards of any bytes, and shards of ours that were damaged: read to their end or to an Error,
-// with going on after damage and without, by entries and without; what is read must agree.
+// Fuzzes shards, arbitrary and damaged ones: reads them to the end or an Error, with and without
+// resynchronisation and entries; the results must agree.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/framing.h"
-#include "src/record/byte_source.h"
-#include "src/record/flush_points.h"
+#include "src/record/compression/byte_source.h"
+#include "src/record/stream/flush_points.h"
 #include "tests/record/memory_files.h"
 
 namespace recpack {
@@ -26,7 +26,7 @@ void Require(bool holds, const char* what) {
   std::abort();
 }
 
-// What the records are up to the end or the first Error (kCorrupt).
+// Returns the records up to the end or the first Error (kCorrupt).
 std::optional<Seen> TryReadAll(const ByteBuffer& bytes, const ReaderOptions& options) {
   try {
     return ReadAll(bytes, options);
@@ -52,7 +52,7 @@ void RequireOrder(const Seen& seen) {
   }
 }
 
-// From each flush point that is found in a whole stream, the record behind it inflates alone.
+// Checks that the record after each flush point found in a whole stream can be inflated alone.
 std::vector<FlushPoint> CheckedFlushPoints(const ByteBuffer& bytes, const Seen& whole) {
   const MemoryReadable file(bytes);
   std::vector<uint32_t> lengths;
@@ -75,7 +75,7 @@ std::vector<FlushPoint> CheckedFlushPoints(const ByteBuffer& bytes, const Seen& 
   return points;
 }
 
-// Reads `bytes` in every way and compares.
+// Reads `bytes` in every way and compares the results.
 void CheckFile(const ByteBuffer& bytes) {
   const std::optional<Seen> strict = TryReadAll(bytes, {});
   ReaderOptions going_on{.on_damage = ReaderOptions::OnDamage::kResynchronise};
@@ -105,7 +105,7 @@ std::vector<ByteBuffer> AnyPayloads(FuzzedDataProvider& input) {
   return payloads;
 }
 
-// With entries and without compression, one changed byte costs one record, and no other.
+// With entries and without compression, one changed byte loses exactly one record.
 void CheckOneByte(const std::vector<ByteBuffer>& payloads, Shard shard, size_t at, uint8_t mask) {
   shard.bytes[at] ^= mask;
   const Seen seen =
@@ -132,7 +132,7 @@ void CheckDamagedShard(FuzzedDataProvider& input) {
           "flush points are found again");
   if (shard.bytes.empty()) return;
   const size_t place = at % shard.bytes.size();
-  // A changed byte at a file's start may look like a compressed file's.
+  // A changed byte at the start may make the file look compressed.
   if (!cut && compression == Compression::kNone && place >= 12) {
     CheckOneByte(payloads, shard, place, mask);
   }

@@ -1,4 +1,4 @@
-// Our parser of tf.train.Example against Protocol Buffers' own: they must agree on every input.
+// Fuzzes ExampleView against Protocol Buffers: both must agree on every input.
 #include <cstdlib>
 
 #include "tests/example/oracle.h"

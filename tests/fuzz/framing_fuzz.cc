@@ -1,4 +1,5 @@
-// Any bytes as a shard: read to its first damage, and past all damage, with and without entries.
+// Fuzzes record framing: reads shards up to the first damage, and past all damage, with and without
+// entries.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -30,7 +31,7 @@ class ViewFile final : public recpack::ReadableFile {
   std::string path_ = "shard";
 };
 
-// Hands out what it read; records must have the CRCs they claim, damages must move forward.
+// Returns the records read. Records must have valid CRCs, and damages must advance.
 void Read(recpack::ByteView bytes, ReaderOptions options) {
   const bool verify = options.verify;
   recpack::RecordReader reader(std::make_unique<ViewFile>(bytes), std::move(options));
@@ -48,7 +49,7 @@ void Read(recpack::ByteView bytes, ReaderOptions options) {
   }
 }
 
-// Frames with CRCs that hold come from the fuzzer seldom: bytes 0xa5 mark places to put them.
+// Fuzzers rarely produce valid CRCs: bytes 0xa5 mark places to insert them.
 void MendFrames(recpack::ByteBuffer& bytes) {
   for (size_t at = 0; at + recpack::kFrameHeaderBytes <= bytes.size();) {
     if (bytes[at + 8] != 0xa5) {

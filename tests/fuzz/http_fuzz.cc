@@ -1,18 +1,18 @@
-// Any bytes as a request over HTTP: an answer with a body as long as it says, and the figures only
-// to those that ask for them.
+// Fuzzes HTTP requests: the answer's body must have the stated length, and only requests for
+// /metrics get the figures.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "src/probe/http_answer.h"
+#include "src/probe/live/http_answer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::string metrics = "figure 1\n";
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const size_t end = recpack::HttpHeadEnd(bytes);
+  const size_t end = recpack::probe::HttpHeadEnd(bytes);
   if (end != std::string_view::npos && end > size) std::abort();
-  const std::string answer = recpack::HttpAnswer(bytes.substr(0, end), metrics);
+  const std::string answer = recpack::probe::HttpAnswer(bytes.substr(0, end), metrics);
   const size_t body = answer.find("\r\n\r\n");
   if (!answer.starts_with("HTTP/1.1 ") || body == std::string::npos) std::abort();
   const size_t length = answer.find("Content-Length: ");

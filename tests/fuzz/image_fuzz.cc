@@ -1,5 +1,5 @@
-// Any bytes through the header reader, the decoders, the tiler and the region decoder: errors are
-// fine, crashes, leaks and disagreement are not.
+// Fuzzes the header parser, the decoders, the tiler and the region decoder: errors are fine;
+// crashes, leaks and disagreement are not.
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,19 +8,19 @@
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/jpeg_tile.h"
-#include "src/image/decoders.h"
-#include "src/image/jpeg_sequential.h"
+#include "src/image/jpeg/decode_jpeg.h"
+#include "src/image/jpeg/jpeg_sequential.h"
 
 namespace recpack {
 namespace {
 
-constexpr uint64_t kMaxPixels = 1 << 18;  // keeps a run short; nothing is special about it
+constexpr uint64_t kMaxPixels = 1 << 18;  // arbitrary; keeps a run short
 
 void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// Result and success of `work`, whose recpack errors are no findings.
+// Runs `work` and tells whether it succeeded; Error is not a finding.
 template <typename Work>
 bool Succeeds(Work&& work) {
   try {
@@ -47,7 +47,7 @@ void CheckTiled(ByteView jpeg, const Image& whole) {
   }
 }
 
-// Our decoder against libjpeg's.
+// Compares SequentialJpeg with libjpeg.
 void CheckSequential(ByteView jpeg) {
   const DecodeOptions options{.max_pixels = kMaxPixels};
   JpegReader reader;

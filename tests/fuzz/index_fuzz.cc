@@ -1,4 +1,5 @@
-// Any bytes as an index, and as the tables of one whose checksums hold.
+// Fuzzes indexes: arbitrary bytes as a whole index, and as the tables of an index with valid
+// checksums.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,11 +11,11 @@
 #include "recpack/base/error.h"
 #include "recpack/record/crc32c.h"
 #include "recpack/record/index.h"
-#include "src/record/index_layout.h"
+#include "src/record/index/index_layout.h"
 
 namespace {
 
-// Header and footer around `tables`, of which the last whole entries are the directory.
+// Adds header and footer to `tables`, whose last whole entries are the directory.
 recpack::ByteBuffer Wrapped(recpack::ByteView tables) {
   recpack::IndexHeader header = {.magic = {},
                                  .version = recpack::kIndexVersion,
@@ -29,7 +30,7 @@ recpack::ByteBuffer Wrapped(recpack::ByteView tables) {
   if (!tables.empty() && footer.shards > 0) footer.shards = 1 + tables[0] % footer.shards;
   const size_t directory = footer.shards * sizeof(recpack::IndexShard);
   footer.directory_at = bytes.size() - directory;
-  for (size_t i = 0; i < footer.shards; ++i) {  // counts that agree
+  for (size_t i = 0; i < footer.shards; ++i) {  // makes the counts agree
     uint8_t* shard = bytes.data() + footer.directory_at + i * sizeof(recpack::IndexShard);
     recpack::StoreLittleEndian(shard + offsetof(recpack::IndexShard, first_record), footer.records);
     footer.records +=

@@ -1,5 +1,5 @@
-// Any bytes as a trace of PyTorch's profiler: refused, or events that end after they begin and
-// whose sums are no less than their parts.
+// Fuzzes traces of PyTorch's profiler: they are refused, or events end after they begin and sums
+// are no less than their parts.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,16 +7,16 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/kineto_trace.h"
-#include "recpack/probe/trace_summary.h"
+#include "src/probe/events/kineto_trace.h"
+#include "src/probe/steps/trace_summary.h"
 
 namespace {
 
-void Check(const recpack::KinetoTrace& trace) {
-  for (const recpack::TimedEvent& event : trace.events) {
+void Check(const recpack::probe::KinetoTrace& trace) {
+  for (const recpack::probe::TimedEvent& event : trace.events) {
     if (event.event.end < event.event.begin) std::abort();
   }
-  for (const recpack::DeviceUse& use : recpack::Summarise(trace.events).devices) {
+  for (const recpack::probe::DeviceUse& use : recpack::probe::Summarise(trace.events).devices) {
     if (use.kernels > use.duration() || use.covered_copies > use.copies) std::abort();
   }
 }
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   try {
-    Check(recpack::ReadKinetoTrace("/proc/self/fd/" + std::to_string(file)));
+    Check(recpack::probe::ReadKinetoTrace("/proc/self/fd/" + std::to_string(file)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;

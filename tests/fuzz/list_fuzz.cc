@@ -1,19 +1,19 @@
-// Any bytes: rows within the text, and cells for every column, or an Error. The first byte chooses
-// the format.
+// Fuzzes list files: an Error, or rows within the text with a cell for every column. The first byte
+// selects the format.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "recpack/base/error.h"
-#include "src/dataset/list_rows.h"
+#include "src/pack/sources/list/list_rows.h"
 
 namespace {
 
-void ReadAll(recpack::ListFormat& format, std::string_view text) {
+void ReadAll(recpack::pack::ListFormat& format, std::string_view text) {
   uint64_t position = 0;
   uint32_t line = 1;
   bool header = !format.is_json();
-  std::vector<recpack::ListCell> cells;
+  std::vector<recpack::pack::ListCell> cells;
   while (const auto row = format.NextRow(text, position, line)) {
     if (row->offset + row->bytes > text.size()) std::abort();
     const std::string_view content = text.substr(row->offset, row->bytes);
@@ -32,7 +32,7 @@ void ReadAll(recpack::ListFormat& format, std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   constexpr char kSeparators[] = {',', '\t', 0};
-  recpack::ListFormat format(kSeparators[data[0] % 3]);
+  recpack::pack::ListFormat format(kSeparators[data[0] % 3]);
   try {
     ReadAll(format, {reinterpret_cast<const char*>(data) + 1, size - 1});
   } catch (const recpack::Error&) {

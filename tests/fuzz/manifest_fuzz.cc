@@ -1,10 +1,10 @@
-// Any text as a manifest: refused, or a manifest that is the same after writing and reading it.
+// Fuzzes manifests: they are refused, or equal after writing and reading.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/dataset/manifest.h"
+#include "src/shards/manifest/manifest.h"
 
 namespace {
 

@@ -1,22 +1,22 @@
-// Any bytes: a document or an Error, from memory; and all of a document can be walked.
+// Fuzzes pickles: an Error, or a document that can be walked completely.
 #include <cstdint>
 
 #include "recpack/base/error.h"
-#include "src/dataset/pickle.h"
+#include "src/pack/sources/cifar/pickle.h"
 
 namespace {
 
-uint64_t Walk(const recpack::PickleDocument& document, const recpack::PickleValue& value,
-              int depth) {
-  using recpack::PickleKind;
+uint64_t Walk(const recpack::pack::PickleDocument& document,
+              const recpack::pack::PickleValue& value, int depth) {
+  using recpack::pack::PickleKind;
   uint64_t sum = value.size;
   if (value.kind == PickleKind::kBytes || value.kind == PickleKind::kText) {
     for (uint64_t i = 0; i < value.size; ++i) sum += value.data[i];
   }
   if (value.kind == PickleKind::kArray) sum += document.Array(value).shape.size();
   if (depth == 3) return sum;
-  size_t left = 100;  // shared lists would be walked again and again
-  for (const recpack::PickleValue& item : document.Items(value)) {
+  size_t left = 100;  // limit, since shared lists are walked repeatedly
+  for (const recpack::pack::PickleValue& item : document.Items(value)) {
     if (left-- == 0) break;
     sum += Walk(document, item, depth + 1);
   }
@@ -27,7 +27,7 @@ uint64_t Walk(const recpack::PickleDocument& document, const recpack::PickleValu
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    const auto document = recpack::ParsePickle({.memory = {data, size}});
+    const auto document = recpack::pack::ParsePickle({.memory = {data, size}});
     [[maybe_unused]] static volatile uint64_t sink;
     sink = Walk(document, document.root(), 0);
     document.Find(document.root(), "data");

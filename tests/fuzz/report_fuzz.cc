@@ -1,4 +1,4 @@
-// Any bytes as report.json: refused, or a report that can be merged and compared.
+// Fuzzes report.json: it is refused, or can be merged and compared.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -6,25 +6,27 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/compare.h"
-#include "recpack/probe/merge.h"
+#include "src/probe/report/compare.h"
+#include "src/probe/report/merge.h"
 
 namespace {
 
-void Check(const recpack::KeptReport& report) {
-  const recpack::Merge merge = recpack::MergeReports({{report}, {}});
+void Check(const recpack::probe::KeptReport& report) {
+  const recpack::probe::Merge merge = recpack::probe::MergeReports({{report}, {}});
   if (merge.jobs.size() != 1) std::abort();
-  const recpack::MergedJob& job = merge.jobs.front();
+  const recpack::probe::MergedJob& job = merge.jobs.front();
   if (!(job.hours >= 0)) std::abort();
   if (job.lost && !(job.lost->low <= job.lost->value && job.lost->value <= job.lost->high)) {
     std::abort();
   }
-  if (recpack::MergeText(merge).empty() || recpack::MergeJson(merge).empty()) std::abort();
-  const recpack::Comparison comparison = recpack::CompareReports(report, report);
-  for (const recpack::Change& change : comparison.changes) {
-    if (change.sure()) std::abort();  // it is the same
+  if (recpack::probe::MergeText(merge).empty() || recpack::probe::MergeJson(merge).empty())
+    std::abort();
+  const recpack::probe::Comparison comparison = recpack::probe::CompareReports(report, report);
+  for (const recpack::probe::Change& change : comparison.changes) {
+    if (change.sure()) std::abort();  // both reports are the same
   }
-  if (recpack::CompareText(comparison).empty() || recpack::CompareJson(comparison).empty()) {
+  if (recpack::probe::CompareText(comparison).empty() ||
+      recpack::probe::CompareJson(comparison).empty()) {
     std::abort();
   }
 }
@@ -37,7 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   try {
-    Check(recpack::ReadReport(recpack::PosixFiles(), "/proc/self/fd/" + std::to_string(file)));
+    Check(
+        recpack::probe::ReadReport(recpack::PosixFiles(), "/proc/self/fd/" + std::to_string(file)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;

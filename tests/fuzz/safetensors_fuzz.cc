@@ -1,4 +1,4 @@
-// Any bytes as a safetensors file: refused, or arrays that are the same after writing and reading.
+// Fuzzes safetensors files: they are refused, or their arrays are equal after writing and reading.
 #include <cstdio>
 #include <cstdlib>
 
@@ -7,12 +7,12 @@
 
 namespace {
 
-void Check(const recpack::LoadedArrays& loaded) {
-  const recpack::ByteBuffer written = recpack::Written(loaded.arrays, loaded.metadata);
-  const recpack::LoadedArrays again = recpack::ReadBytes(written);
+void Check(const recpack::train::LoadedArrays& loaded) {
+  const recpack::ByteBuffer written = recpack::train::Written(loaded.arrays, loaded.metadata);
+  const recpack::train::LoadedArrays again = recpack::train::ReadBytes(written);
   const bool same = again.metadata == loaded.metadata &&
                     again.arrays.size() == loaded.arrays.size() &&
-                    recpack::Written(again.arrays, again.metadata) == written;
+                    recpack::train::Written(again.arrays, again.metadata) == written;
   if (same) return;
   std::fprintf(stderr, "the file changes when it is written and read\n");
   std::abort();
@@ -22,7 +22,7 @@ void Check(const recpack::LoadedArrays& loaded) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    Check(recpack::ReadBytes(recpack::ByteBuffer(data, data + size)));
+    Check(recpack::train::ReadBytes(recpack::ByteBuffer(data, data + size)));
   } catch (const recpack::Error& error) {
     const bool refusal = error.kind() == recpack::ErrorKind::kCorrupt ||
                          error.kind() == recpack::ErrorKind::kUnsupported;

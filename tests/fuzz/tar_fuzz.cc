@@ -1,10 +1,10 @@
-// Any bytes: members that lie within the file, or an Error.
+// Fuzzes tar files: an Error, or members within the file.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
 #include "recpack/base/error.h"
-#include "src/dataset/tar_index.h"
+#include "src/pack/sources/tar/tar_index.h"
 
 namespace {
 
@@ -31,7 +31,7 @@ class BytesAsFile final : public recpack::ReadableFile {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const BytesAsFile file({data, size});
   try {
-    recpack::IndexTar(file, {0, size}, "input", [&](const recpack::TarMember& member) {
+    recpack::pack::IndexTar(file, {0, size}, "input", [&](const recpack::pack::TarMember& member) {
       if (member.offset > size || member.size > size - member.offset) std::abort();
     });
   } catch (const recpack::Error&) {

@@ -27,8 +27,14 @@ SYSTEM = re.compile(
 
 @dataclass
 class Module:
-    may_include: set = field(default_factory=set)  # "base" or "pipeline/batch.h"
+    may_include: set = field(default_factory=set)  # "base" or "loader/batch.h"
     owns: tuple = ()  # prefixes of third-party headers
+    rooms: dict = field(default_factory=dict)  # by folder below the module: the rooms it may include
+
+    def room_of(self, path):
+        """The room that a source file lies in, or "" for the module's own folder."""
+        folder = "/".join(pathlib.PurePosixPath(path).parts[2:-1])
+        return folder if folder in self.rooms else ""
 
 
 def read_layers(text):
@@ -46,7 +52,13 @@ def read_layers(text):
             shared.append((number, *rest.split()))
             continue
         ours, _, third = rest.partition("|")
-        modules[name.strip()] = Module(set(ours.split()), tuple(third.split()))
+        module, _, room = name.strip().partition("/")
+        if not room:
+            modules[module] = Module(set(ours.split()), tuple(third.split()))
+        elif module not in modules:
+            raise ValueError(f"layers.txt:{number}: no module {module}")
+        else:
+            add_room(modules[module].rooms, room, ours.split(), number)
     for number, name, prefix in shared:
         if name not in modules:
             raise ValueError(f"layers.txt:{number}: no module {name}")
@@ -56,6 +68,14 @@ def read_layers(text):
             if other.split("/")[0] not in modules:
                 raise ValueError(f"layers.txt: {name} may include {other}, which is no module")
     return modules
+
+
+def add_room(rooms, room, may_include, number):
+    """Rooms include those listed before them: so no two include each other."""
+    for other in may_include:
+        if other not in rooms:
+            raise ValueError(f"layers.txt:{number}: {room} may include {other}, which is not above it")
+    rooms[room] = set(may_include)
 
 
 def module_of(path):
@@ -79,15 +99,32 @@ def own_target(root, path, name):
     return None
 
 
-def judge_own(modules, module, path, target):
+def judge_room(module, path, target):
+    """Why `path` must not include `target` of the same module, or None."""
+    if not (path.startswith("src/") and target.startswith("src/")):
+        return None
+    room, other = module.room_of(path), module.room_of(target)
+    if other == room or not other or not room or other in module.rooms[room]:
+        return None
+    return f"{room} may not include the room {other}: {target}"
+
+
+def is_open(root, module):
+    """Whether a module is not installed, so that its headers lie beside its sources."""
+    return not (root / "include/recpack" / module).is_dir()
+
+
+def judge_own(root, modules, module, path, target):
     """Why `path` must not include the project's own `target`, or None."""
     other = module_of(target)
     public = target.startswith("include/") or target.startswith("kernels/")
     if path.startswith("include/") and not public:
         return f"a public header includes the private header {target}"
-    if other == module or target in OPEN_PRIVATE:
+    if other == module:
+        return judge_room(modules[module], path, target)
+    if target in OPEN_PRIVATE:
         return None
-    if not public:
+    if not public and not is_open(root, other):
         return f"{module} includes a private header of {other}: {target}"
     header = f"{other}/{pathlib.PurePosixPath(target).name}"
     if other in modules[module].may_include or header in modules[module].may_include:
@@ -119,7 +156,7 @@ def check_line(root, modules, path, line):
         return f"docs/layers.txt has no module {module}"
     target = own_target(root, path, name) if bracket == '"' or name.startswith("recpack/") else None
     if target:
-        return judge_own(modules, module, path, target)
+        return judge_own(root, modules, module, path, target)
     return judge_third_party(modules, module, path, name)
 
 

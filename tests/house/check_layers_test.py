@@ -10,9 +10,12 @@ import check_layers
 LAYERS = """
 base: | fmt/
 record: base | zlib.h
-pipeline: base |
-probe: pipeline/stats.h |
+loader: base |
+probe: loader/stats.h tiles |
+tiles: base |
 tools: base record | CLI/
+tiles/low:
+tiles/high: low
 shared: tools zlib.h  # why
 """
 
@@ -21,8 +24,11 @@ FILES = {
     "src/base/format.h": "#include <fmt/format.h>\n",
     "src/base/private.h": "",
     "include/recpack/record/r.h": '#include "recpack/base/a.h"\n',
-    "include/recpack/pipeline/stats.h": "",
-    "include/recpack/pipeline/other.h": "",
+    "include/recpack/loader/stats.h": "",
+    "include/recpack/loader/other.h": "",
+    "src/tiles/all.h": "",
+    "src/tiles/low/l.h": '#include "src/tiles/all.h"\n',
+    "src/tiles/high/h.h": '#include "src/tiles/low/l.h"\n',
 }
 
 
@@ -88,13 +94,21 @@ class CheckLayersTest(unittest.TestCase):
         self.assert_refused("src/other/b.cc", "#include <vector>", "no module other")
 
     def test_one_header_only(self):
-        self.assertEqual(self.found("src/probe/p.cc", '#include "recpack/pipeline/stats.h"'), [])
+        self.assertEqual(self.found("src/probe/p.cc", '#include "recpack/loader/stats.h"'), [])
         self.assert_refused(
-            "src/probe/q.cc", '#include "recpack/pipeline/other.h"', "may not include pipeline")
+            "src/probe/q.cc", '#include "recpack/loader/other.h"', "may not include loader")
+
+    def test_module_that_is_not_installed_has_open_headers(self):
+        self.assertEqual(self.found("src/probe/p.cc", '#include "src/tiles/high/h.h"'), [])
+        self.assert_refused("src/record/b.cc", '#include "src/tiles/high/h.h"', "may not include tiles")
+
+    def test_room_that_is_not_above(self):
+        self.assert_refused("src/tiles/low/b.cc", '#include "src/tiles/high/h.h"', "may not include the room high")
 
     def test_layers_that_name_no_module(self):
-        with self.assertRaises(ValueError):
-            check_layers.read_layers("base: nothing |")
+        for text in "base: nothing |", "base: |\nother/room:", "base: |\nbase/a: b\nbase/b: a":
+            with self.assertRaises(ValueError):
+                check_layers.read_layers(text)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""README and docs/performance.md say what is so: code is built, figures are those of bench/results/."""
+"""Holds README and docs/guide to the tree: code is that of examples/, figures are those of bench/results/."""
 import json
 import pathlib
 import re
@@ -10,6 +10,7 @@ sys.path.insert(0, str(ROOT / 'bench'))
 
 import accuracy
 import headline
+from harness import results as kept
 from harness.table import table
 from probe.planting import table as planted
 
@@ -20,14 +21,14 @@ def read(path: str) -> str:
 
 class Readme(unittest.TestCase):
     def test_the_loop_is_the_example(self):
-        blocks = re.findall(r'```cpp\n(.*?)```', read('README.md'), re.S)
+        blocks = re.findall(r'```cpp\n(.*?)```', read('docs/guide/loading-cpp.md'), re.S)
         loops = [block for block in blocks if 'loader.Next()' in block]
         self.assertEqual(len(loops), 1)
         self.assertIn(loops[0], read('examples/softmax.cc'))
 
     def test_the_tables_are_those_of_the_results(self):
         self.assertIn(headline.table(), read('README.md'), 'python3 bench/headline.py')
-        performance = read('docs/performance.md')
+        performance = read('docs/guide/performance.md')
         for name in 'records', 'loader', 'python', 'train':
             results = json.loads(read(f'bench/results/{name}.json'))
             self.assertIn(table(results), performance,
@@ -35,14 +36,14 @@ class Readme(unittest.TestCase):
 
     def test_the_accuracies_are_those_of_the_results(self):
         results = json.loads(read('bench/results/cifar10-accuracy.json'))
-        self.assertIn(accuracy.table(results), read('docs/performance.md'))
+        self.assertIn(accuracy.table(results), read('docs/guide/performance.md'))
 
     def test_the_verdicts_on_planted_causes_are_those_of_the_results(self):
-        results = json.loads(read('bench/results/probe-planted.json'))
-        self.assertIn(planted.table(results), read('docs/performance.md'))
+        results = kept.read(ROOT / 'bench/results/probe-planted.json')
+        self.assertIn(planted.table(results), read('docs/guide/performance.md'))
 
     def test_the_tables_of_sweeps_are_those_of_the_results(self):
-        shown = read('README.md') + read('docs/performance.md')
+        shown = read('README.md') + read('docs/guide/performance.md')
         for path in (ROOT / 'bench' / 'results').glob('*/sweep.json'):
             said = path.with_name('sweep.md').read_text('utf-8')
             self.assertIn(said.strip(), shown, path)

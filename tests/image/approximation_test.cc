@@ -16,12 +16,12 @@ namespace {
 constexpr const char* kPhotographs[] = {"real_420.jpg", "real_420b.jpg", "real_422.jpg",
                                         "real_444.jpg", "real_gray.jpg", "real_icc.jpg"};
 
-// Of the channels of all pixels.
+// Errors over all channels of all pixels.
 struct Difference {
   double psnr = std::numeric_limits<double>::infinity();  // dB
   int largest = 0;
 
-  // The worst of both.
+  // Keeps the worse of both.
   void Add(const Difference& other) {
     psnr = std::min(psnr, other.psnr);
     largest = std::max(largest, other.largest);
@@ -43,8 +43,8 @@ Difference Compare(const PixelView& a, const PixelView& b) {
   return difference;
 }
 
-// A decode with `options` against the exact pixels, or the means of their squares where it is
-// scaled; what is left of a square at the right and lower edge is not compared.
+// Compares a decode with `options` with the exact pixels, or with the means of their squares if it
+// is scaled; partial squares at the right and lower edge are not compared.
 Difference FromExact(const std::string& name, const DecodeOptions& options) {
   const ByteBuffer jpeg = Sample(name);
   const Image exact = DecodeImage(jpeg), image = DecodeImage(jpeg, options);
@@ -58,14 +58,14 @@ Difference FromExact(const std::string& name, const DecodeOptions& options) {
   return Compare(ViewOf(means), ViewOf(image));
 }
 
-// Bounds as the header states them. `difference_of` gives one for each photograph.
+// Checks the bounds stated in the header. `difference_of` returns the difference for a photograph.
 template <typename Differences>
 void ExpectEachWithin(Differences&& difference_of, double psnr, int largest) {
   Difference worst;
   for (const char* name : kPhotographs) worst.Add(difference_of(name));
   EXPECT_TRUE(worst.psnr >= psnr) << worst.psnr << " dB";
   EXPECT_LE(worst.largest, largest);
-  // It is an approximation, and the bounds are not far from it.
+  // The result is not exact, and the bounds are tight.
   EXPECT_TRUE(worst.psnr < psnr + 1) << worst.psnr << " dB";
   EXPECT_GE(worst.largest, largest * 9 / 10);
 }
@@ -90,7 +90,7 @@ TEST(ApproximationTest, AllAtOnceIsNearToo) {
   ExpectWithin({.fast_dct = true, .fancy_upsampling = false, .scale_denominator = 2}, 40, 24);
 }
 
-// All but the edge, so that it begins within a sample of the colours, resized by `factor`.
+// Resizes everything except the edge by `factor`, so that the region begins within a chroma sample.
 Difference OfResizedPlanes(const std::string& name, ResizeFilter filter, double factor) {
   const ByteBuffer jpeg = Sample(name);
   const Image whole = DecodeImage(jpeg);
@@ -108,7 +108,7 @@ TEST(ApproximationTest, ResizedPlanesAreNearResizedPixels) {
   const auto expect_within = [](ResizeFilter filter, double psnr, int largest) {
     const auto difference_of = [&](const std::string& name) {
       Difference worst;
-      if (name == "real_gray.jpg") return worst;  // has no colours
+      if (name == "real_gray.jpg") return worst;  // has no chroma
       for (const double factor : {0.25, 0.5, 0.8, 1.0, 2.0}) {
         worst.Add(OfResizedPlanes(name, filter, factor));
       }

@@ -25,7 +25,7 @@ ErrorKind KindOf(ByteView bytes, const DecodeOptions& options = {}) {
   return ErrorKind::kIo;
 }
 
-// The largest difference of a channel; -1 where shapes differ.
+// Returns the largest difference of a channel value; -1 if the shapes differ.
 int Distance(const Image& a, const Image& b) {
   if (a.width != b.width || a.height != b.height || a.channels != b.channels) return -1;
   int distance = 0;
@@ -107,7 +107,7 @@ TEST(DecodeTest, OneDecoderTakesAllKindsInTurnAndGoesOnAfterErrors) {
 TEST(DecodeTest, TablesOfTheFileBeforeAreForgotten) {
   const ByteBuffer good = Sample("real_420.jpg");
   for (const char marker : {'\xDB', '\xC4'}) {
-    // A comment takes the place of each table.
+    // Replace each table by a comment.
     ByteBuffer bad = good;
     size_t at = 0;
     while ((at = AsText(bad).find(std::string{'\xFF', marker}, at)) != std::string::npos) {
@@ -130,7 +130,7 @@ TEST(DecodeTest, TablesOfTheFileBeforeAreForgotten) {
   }
 }
 
-// No prefix of a file may pass for the whole: not even one that only lacks the end marker.
+// No prefix of a file may be accepted as the whole, not even one that only lacks the end marker.
 TEST(DecodeTest, EveryPrefixIsCorrupt) {
   ImageDecoder decoder;
   Image image;
@@ -229,7 +229,7 @@ TEST(DecodeTest, RefusesBombsBeforeTakingMemory) {
 
 TEST(DecodeTest, RefusesEndlessScans) {
   const ByteBuffer good = Sample("progressive.jpg");
-  // The first scan's header and data, again and again.
+  // Repeats the header and data of the first scan.
   const size_t first = AsText(good).find(std::string_view("\xFF\xDA", 2));
   size_t next = AsText(good).find(std::string_view("\xFF\xC4", 2), first);
   ByteBuffer bytes = Prefix(good, first);

@@ -44,7 +44,7 @@ TEST(EncodeTest, JpegKeepsGrayAndSinglePixels) {
   EXPECT_EQ(DecodeImage(EncodeJpeg(dot)).width, 1);
 }
 
-// Noise at full quality is larger than its pixels: the output buffer has to grow.
+// Noise at full quality encodes to more bytes than its pixels: the output buffer must grow.
 TEST(EncodeTest, JpegGrowsBeyondItsFirstBuffer) {
   Image noise;
   noise.Reshape(200, 200, 3);

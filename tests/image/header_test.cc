@@ -80,8 +80,7 @@ TEST(ImageHeaderTest, BrokenExifIsUpright) {
 
 TEST(ImageHeaderTest, UnknownBytesAreNoError) {
   EXPECT_EQ(ReadImageHeader({}).format, ImageFormat::kUnknown);
-  for (const char* text :
-       {"hello", "BM is no bitmap here", "RIFF....WAVE", "\xFF", "GIF", "\x89PN"}) {
+  for (const char* text : {"hello", "BM, not a bitmap", "RIFF....WAVE", "\xFF", "GIF", "\x89PN"}) {
     EXPECT_EQ(ReadImageHeader(AsBytes(text)).format, ImageFormat::kUnknown) << text;
   }
   EXPECT_STREQ(ImageFormatName(ImageFormat::kUnknown), "unknown");
@@ -114,7 +113,7 @@ TEST(ImageHeaderTest, JpegSegmentWithAnImpossibleLengthIsCorrupt) {
   EXPECT_EQ(KindOf(ByteBuffer{0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 0, 0}), ErrorKind::kCorrupt);
 }
 
-// The frame header of a 1-component JPEG, one field of which a test spoils.
+// Frame header of a 1-component JPEG, in which tests corrupt one field.
 ByteBuffer Frame() { return {0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8, 0, 4, 0, 5, 1, 1, 0x11, 0}; }
 
 TEST(ImageHeaderTest, JpegFramesThatContradictThemselves) {
@@ -124,7 +123,7 @@ TEST(ImageHeaderTest, JpegFramesThatContradictThemselves) {
     bytes[at] = value;
     return KindOf(bytes);
   };
-  EXPECT_EQ(with(8, 0), ErrorKind::kUnsupported);  // height 0: comes after the first scan
+  EXPECT_EQ(with(8, 0), ErrorKind::kUnsupported);  // height 0: follows the first scan
   EXPECT_EQ(with(10, 0), ErrorKind::kCorrupt);     // width 0
   EXPECT_EQ(with(11, 0), ErrorKind::kCorrupt);     // no components
   EXPECT_EQ(with(11, 2), ErrorKind::kCorrupt);     // more components than there is room for

@@ -5,14 +5,14 @@
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
 #include "recpack/image/jpeg_tile.h"
-#include "src/image/jpeg_segments.h"
+#include "src/image/jpeg/jpeg_segments.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
 namespace {
 
-// Corners, edges, single pixels and whole images, and random ones.
+// Returns corners, edges, single pixels, the whole image and random regions.
 std::vector<Region> RegionsOf(int width, int height, uint64_t seed) {
   std::vector<Region> regions = {{0, 0, width, height},         {0, 0, 1, 1},
                                  {width - 1, height - 1, 1, 1}, {width - 1, 0, 1, height},
@@ -57,7 +57,7 @@ TEST(JpegCropTest, PixelsOfTiledJpegsAreThoseOfTheWhole) {
   }
 }
 
-// Every way to decode, on files of all samplings as they are and tiled.
+// Tests all decode options, on files of all samplings, as they are and tiled.
 TEST(JpegCropTest, PixelsOfApproximationsAreThoseOfTheWhole) {
   for (const std::string& name : SampleNames(".jpg")) {
     const bool can_tile = name != "arithmetic.jpg" && name != "incomplete.jpg";
@@ -78,14 +78,14 @@ TEST(JpegCropTest, GrayStaysGrayWhenAsked) {
   ExpectCropsOf(TileJpeg(Sample("real_gray.jpg")), "gray", {.layout = PixelLayout::kAsStored});
 }
 
-// Damage far away is not seen, which shows that what is far away is not decoded.
+// Distant damage is not detected, which shows that distant data is not decoded.
 TEST(JpegCropTest, OnlyTheSegmentsOfTheRegionAreDecoded) {
   ByteBuffer tiled = TileJpeg(Sample("real_444.jpg"));
   const Image good = DecodeImage(tiled);
   TiledJpeg layout;
   ASSERT_TRUE(ParseTiledJpeg(tiled, layout));
   ASSERT_EQ(layout.segments_per_row, 2);
-  // The first row's second segment: zeros after its first bytes are no valid code for long.
+  // Zeros after the first bytes of the first row's second segment soon form an invalid code.
   const size_t second = AsText(tiled).find(std::string_view("\xFF\xD0", 2), layout.scan) + 2;
   const size_t third = AsText(tiled).find(std::string_view("\xFF\xD1", 2), second);
   std::fill(tiled.begin() + static_cast<std::ptrdiff_t>(second),
@@ -116,7 +116,7 @@ TEST(JpegCropTest, MissingRestartMarkersFallBackToTheWholeFile) {
   const Image good = DecodeImage(tiled);
   TiledJpeg layout;
   ASSERT_TRUE(ParseTiledJpeg(tiled, layout));
-  // One marker out of order at the bottom: crops above it are not touched by that.
+  // One marker out of order at the bottom does not affect crops above it.
   const size_t marker = AsText(tiled).rfind(std::string_view("\xFF\xD4", 2));
   tiled[marker + 1] = 0xD5;
   const Region top{3, 3, 50, 20};

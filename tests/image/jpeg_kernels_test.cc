@@ -1,5 +1,5 @@
-// Every CPU's loops give the bits of the scalar ones.
-#include "src/image/jpeg_kernels.h"
+// Tests that the kernels of every CPU level match the scalar ones bit for bit.
+#include "src/image/jpeg/jpeg_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST(JpegKernelsTest, UpsamplingIsEqual) {
   }
 }
 
-// Every colour difference, with lights that saturate and others.
+// Tests every chroma value, with luma that saturates and luma that does not.
 TEST(JpegKernelsTest, ColoursAreEqual) {
   std::vector<uint8_t> y(256), blue(256), red(256), expected(3 * 256), out(3 * 256);
   for (int cr = 0; cr < 256; ++cr) {

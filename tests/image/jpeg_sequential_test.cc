@@ -1,5 +1,5 @@
-// Our own JPEG decoder against libjpeg's.
-#include "src/image/jpeg_sequential.h"
+// Tests of SequentialJpeg against libjpeg.
+#include "src/image/jpeg/jpeg_sequential.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "recpack/base/random.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/jpeg_tile.h"
-#include "src/image/decoders.h"
+#include "src/image/jpeg/decode_jpeg.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
@@ -55,7 +55,7 @@ ByteBuffer Encode(const Image& image, const Encoding& how) {
   return writer.TakeFile();
 }
 
-// Waves with some noise, and with none in places.
+// Makes waves with some noise, and without it in places.
 Image Picture(int width, int height, KeyedRandom& random) {
   Image image;
   image.Reshape(width, height, 3);
@@ -71,7 +71,7 @@ Image Picture(int width, int height, KeyedRandom& random) {
   return image;
 }
 
-// All of the file, and regions of it, by each set of kernels.
+// Decodes the whole file and regions of it with each set of kernels.
 void ExpectPixelsOfLibjpeg(const ByteBuffer& jpeg, KeyedRandom& random, const std::string& what,
                            const DecodeOptions& options = {}) {
   const Image whole = DecodeByLibjpeg(jpeg, options);
@@ -143,7 +143,7 @@ TEST(JpegSequentialTest, AnySizeSamplingQualityAndRestartInterval) {
     how.quality = 1 + Below(random, 100);
     how.restart_interval = Below(random, 3) == 0 ? 1 + Below(random, 20) : 0;
     how.optimized = Below(random, 2) == 0;
-    // Below five pixels chroma of half the width is libjpeg's to upsample.
+    // Below five pixels, chroma of half the width is left to libjpeg.
     const int width = (how.h == 2 && !how.is_gray ? 5 : 1) + Below(random, i % 10 == 0 ? 300 : 70);
     const Image picture = Picture(width, 1 + Below(random, 70), random);
     const std::string what = std::to_string(picture.width) + "x" + std::to_string(picture.height) +
@@ -155,7 +155,7 @@ TEST(JpegSequentialTest, AnySizeSamplingQualityAndRestartInterval) {
   }
 }
 
-// A stream is copied in pieces; this one has many, with stuffed bytes at their ends.
+// Streams are copied in pieces; this one has many, with stuffed bytes at their ends.
 TEST(JpegSequentialTest, LongStreams) {
   KeyedRandom random(3, 0, 0);
   Image noise;
@@ -166,7 +166,7 @@ TEST(JpegSequentialTest, LongStreams) {
   ExpectPixelsOfLibjpeg(jpeg, random, "noise ");
 }
 
-// Blocks that libjpeg's 16-bit arithmetic need not hold are left to it.
+// Blocks that may overflow libjpeg's 16-bit arithmetic are left to it.
 TEST(JpegSequentialTest, ExtremeBlocksAreLeft) {
   KeyedRandom random(4, 0, 0);
   Image extreme;
@@ -197,7 +197,7 @@ TEST(JpegSequentialTest, DataAfterTheScanIsRefused) {
   EXPECT_FALSE(IsDecoded(jpeg));
 }
 
-// The outcome of a decoder: its pixels, or what it says of the file.
+// Returns the result of a decoder: its pixels or its error.
 template <typename Decode>
 std::pair<Image, std::string> OutcomeOf(Decode&& decode) {
   try {

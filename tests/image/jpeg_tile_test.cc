@@ -6,13 +6,13 @@
 #include "recpack/image/decode.h"
 #include "recpack/image/encode.h"
 #include "recpack/image/header.h"
-#include "src/image/jpeg_markers.h"
+#include "src/image/jpeg/jpeg_markers.h"
 #include "tests/image/samples.h"
 
 namespace recpack {
 namespace {
 
-// All JPEG samples that can be tiled.
+// Returns all JPEG samples that can be tiled.
 std::vector<std::string> TileableSamples() {
   std::vector<std::string> names = SampleNames(".jpg");
   std::erase(names, "arithmetic.jpg");
@@ -20,7 +20,7 @@ std::vector<std::string> TileableSamples() {
   return names;
 }
 
-// The payloads of APPn and COM segments, and the restart interval.
+// Returns the payloads of APPn and COM segments, and the restart interval.
 struct Marks {
   std::vector<ByteBuffer> kept;
   int interval = 0;
@@ -126,7 +126,7 @@ TEST(JpegTileTest, ArithmeticCodingIsUnsupported) {
   EXPECT_EQ(KindOf(Sample("arithmetic.jpg")), ErrorKind::kUnsupported);
 }
 
-// Decoders smooth such files and would not once they are sequential.
+// Decoders smooth such files, but not sequential ones.
 TEST(JpegTileTest, MissingScansAreUnsupported) {
   EXPECT_EQ(KindOf(Sample("incomplete.jpg")), ErrorKind::kUnsupported);
 }
@@ -157,7 +157,7 @@ TEST(JpegTileTest, EveryPrefixIsCorrupt) {
   }
 }
 
-// A flipped bit may give another valid picture; then it is that one that is kept.
+// A flipped bit may give another valid image, which must then be preserved.
 TEST(JpegTileTest, FlippedBitsAreErrorsOrKept) {
   const ByteBuffer good = Sample("real_420.jpg");
   for (size_t bit = 16; bit < good.size() * 8; bit += 13) {

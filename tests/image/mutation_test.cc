@@ -1,6 +1,5 @@
-// 5,000 damaged pictures of every kind: each is an error with its reason or a picture of the size
-// that the header says, whichever way it is decoded. Under ASan and UBSan no byte is read or
-// written where none is.
+// Mutation tests with 5,000 damaged images of every kind: each decoder returns an error with a
+// reason or an image of the size in the header. ASan and UBSan detect invalid accesses.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -19,9 +18,9 @@ namespace recpack {
 namespace {
 
 constexpr int kMutations = 5000;
-constexpr uint64_t kMaxPixels = 1 << 18;  // keeps the run short; nothing is special about it
+constexpr uint64_t kMaxPixels = 1 << 18;  // arbitrary; keeps the run short
 
-// What `decode` makes, or nothing where it says that the file is damaged or not for it.
+// Returns the result of `decode`, or nullopt if it reports damage or an unsupported file.
 template <typename Decode>
 std::optional<Image> Outcome(Decode&& decode) {
   try {
@@ -78,7 +77,7 @@ class MutationTest : public testing::Test {
   }
 
   int whole_ = 0;  // files that decode
-  int taken_ = 0;  // others that do where damage is allowed
+  int taken_ = 0;  // files that decode only if damage is allowed
 
  private:
   static void ExpectSizeOf(const std::optional<ImageHeader>& header,
@@ -91,7 +90,7 @@ class MutationTest : public testing::Test {
     EXPECT_EQ(image->pixels.size(), image->row_bytes() * static_cast<size_t>(image->height));
   }
 
-  // Of a damaged file, a region beside the damage decodes; of a whole one, each does.
+  // Regions beside the damage decode in a damaged file; all regions decode in a whole one.
   void CheckRegion(const ByteBuffer& file, const ImageHeader& header,
                    const std::optional<Image>& whole, KeyedRandom& random) {
     if (uint64_t{kMaxPixels} < static_cast<uint64_t>(header.width) * header.height) return;
@@ -120,7 +119,7 @@ class MutationTest : public testing::Test {
   }
 
   const DecodeOptions options_{.max_pixels = kMaxPixels};
-  ImageDecoder decoder_;  // the same ones for all: what a file leaves behind must not matter
+  ImageDecoder decoder_;  // reused: state left by a file must not matter
   JpegRegionDecoder regions_;
   JpegPlaneResizer planes_;
 };
@@ -135,7 +134,7 @@ TEST_F(MutationTest, DamagedFilesAreErrorsOrPicturesOfTheirSize) {
     KeyedRandom random(18, 0, number);
     Check(file, random);
   }
-  // Neither all are refused nor all pass.
+  // Some files must be refused and some accepted.
   EXPECT_GT(whole_, kMutations / 10);
   EXPECT_GT(taken_, kMutations / 10);
   EXPECT_LT(whole_ + taken_, kMutations * 9 / 10);

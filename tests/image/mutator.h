@@ -1,4 +1,4 @@
-// Damages JPEGs and PNGs in ways that get past their first bytes.
+// Mutator for JPEGs and PNGs that keeps files plausible beyond their first bytes.
 #pragma once
 
 #include <zlib.h>
@@ -13,7 +13,7 @@
 
 namespace recpack {
 
-inline constexpr size_t kPngStart = 8;  // behind the signature, where chunks begin
+inline constexpr size_t kPngStart = 8;  // end of the signature, start of the chunks
 
 inline bool IsPng(const ByteBuffer& file) { return file.size() > 1 && file[1] == 'P'; }
 
@@ -21,7 +21,7 @@ inline uint32_t BigEndian(const uint8_t* at) {
   return uint32_t{at[0]} << 24 | uint32_t{at[1]} << 16 | uint32_t{at[2]} << 8 | at[3];
 }
 
-// Where the chunks of a PNG begin.
+// Returns the offsets of a PNG's chunks.
 inline std::vector<size_t> Chunks(const ByteBuffer& png) {
   std::vector<size_t> starts;
   for (size_t at = kPngStart; at + 12 <= png.size(); at += 12 + BigEndian(&png[at])) {
@@ -31,7 +31,7 @@ inline std::vector<size_t> Chunks(const ByteBuffer& png) {
   return starts;
 }
 
-// Where a JPEG has markers, restart markers among them.
+// Returns the offsets of a JPEG's markers, including restart markers.
 inline std::vector<size_t> Markers(const ByteBuffer& jpeg) {
   std::vector<size_t> starts;
   for (size_t at = 0; at + 1 < jpeg.size(); ++at) {
@@ -40,7 +40,7 @@ inline std::vector<size_t> Markers(const ByteBuffer& jpeg) {
   return starts;
 }
 
-// Places where a part of the file begins; at least two.
+// Returns at least two offsets at which parts of the file begin.
 inline std::vector<size_t> Parts(const ByteBuffer& file) {
   std::vector<size_t> starts = IsPng(file) ? Chunks(file) : Markers(file);
   starts.push_back(file.size());
@@ -48,7 +48,7 @@ inline std::vector<size_t> Parts(const ByteBuffer& file) {
   return starts;
 }
 
-// Checksums as they should be, so that what was changed is not refused for them.
+// Corrects the checksums, so that mutations are not refused because of them.
 inline void RepairChecksums(ByteBuffer& png) {
   for (const size_t at : Chunks(png)) {
     const size_t size = BigEndian(&png[at]);
@@ -58,12 +58,12 @@ inline void RepairChecksums(ByteBuffer& png) {
   }
 }
 
-// One mutation of a file, a pure function of its number.
+// Mutation of a file; a pure function of its number.
 class Mutator {
  public:
   explicit Mutator(uint64_t number) : random_(17, 0, number) {}
 
-  // `other`: whose parts may get into the file.
+  // `other`: file whose parts may be inserted.
   void operator()(ByteBuffer& file, const ByteBuffer& other) {
     const bool png = IsPng(file);
     switch (random_.NextBelow(6)) {
@@ -104,14 +104,14 @@ class Mutator {
     std::fill_n(&file[first], std::min(count, file.size() - first), 0);
   }
 
-  // A part of the file and the one that follows.
+  // Returns a part of the file and the one after it.
   std::pair<size_t, size_t> Part(const ByteBuffer& file) {
     const std::vector<size_t> starts = Parts(file);
     const size_t i = random_.NextBelow(static_cast<uint32_t>(starts.size()) - 1);
     return {starts[i], std::min(starts[i + 1], file.size())};
   }
 
-  // Its kind, or its length, or what follows them.
+  // Changes its type, its length or its contents.
   void ChangeHeadOfPart(ByteBuffer& file) {
     const size_t at = Part(file).first + random_.NextBelow(IsPng(file) ? 12 : 6);
     if (at >= file.size()) return;
@@ -120,7 +120,7 @@ class Mutator {
                                          : static_cast<uint8_t>(random_.NextU32());
   }
 
-  // A part of `other` at the place of one of the file, or before it.
+  // Replaces a part by one of `other`, or inserts that before it.
   void Splice(ByteBuffer& file, const ByteBuffer& other) {
     const auto [first, end] = Part(other);
     const ByteBuffer part(other.begin() + Signed(first), other.begin() + Signed(end));
@@ -131,7 +131,7 @@ class Mutator {
     file.insert(file.begin() + Signed(to), part.begin(), part.end());
   }
 
-  // Taken out, or put in once more in another place.
+  // Removes a part, or duplicates it in another place.
   void MovePart(ByteBuffer& file) {
     if (random_.NextBelow(2) == 0) return Splice(file, ByteBuffer(file));
     const auto [first, end] = Part(file);

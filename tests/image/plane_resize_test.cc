@@ -1,4 +1,4 @@
-// How near its pictures come to exact ones: approximation_test.cc.
+// Tests of JpegPlaneResizer; approximation_test.cc tests its accuracy.
 #include "recpack/image/plane_resize.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kColours[] = {"real_420.jpg", "real_420b.jpg", "real_422.jpg",
                                     "real_444.jpg"};
 
-// All of a part in another size.
+// Resizes a whole part.
 ResizeWindow WindowOf(const Region& part, ImageSize size) {
   return {{part.width, part.height}, size, {0, 0, size.width, size.height}};
 }
@@ -64,8 +64,8 @@ TEST(PlaneResizeTest, WindowsAndTilesGiveThePixelsOfTheWhole) {
   }
 }
 
-// Samples of a ramp, each the mean of what it stands for, give what the ramp's pixels give: but for
-// the ends, where the last sample stands for pixels that are not there.
+// Samples of a ramp, each the mean of its pixels, give the same result as the ramp's pixels, except
+// at the ends, where the last sample also covers pixels outside the image.
 TEST(PlaneResizeTest, SamplesLieWhereTheyBelong) {
   constexpr int kWidth = 61, kSize = 23, kSlope = 4;
   Image ramp;

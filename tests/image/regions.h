@@ -1,4 +1,4 @@
-// Rectangles of pictures, and random ones.
+// Crops of images, and random regions.
 #pragma once
 
 #include <algorithm>

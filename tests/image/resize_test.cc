@@ -11,7 +11,7 @@
 #include "recpack/base/hash.h"
 #include "recpack/base/random.h"
 #include "recpack/image/decode.h"
-#include "src/image/resize_kernels.h"
+#include "src/image/resize/resize_kernels.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
@@ -35,7 +35,7 @@ TEST(ResizeTest, GrayPixelsAreThoseOfPillow) {
             DecodeImage(Sample("resize_gray_40x30.expected.png"), as_stored));
 }
 
-// tests/golden/image/make_resize.py has the same.
+// Must match tests/golden/image/make_resize.py.
 Image Noise(int width, int height, int channels) {
   Image image;
   image.Reshape(width, height, channels);
@@ -47,7 +47,7 @@ Image Noise(int width, int height, int channels) {
   return image;
 }
 
-Image SourceOf(const std::string& name) {
+Image LoadSource(const std::string& name) {
   int width = 0, height = 0, channels = 0;
   if (std::sscanf(name.c_str(), "noise:%d:%d:%d", &width, &height, &channels) == 3) {
     return Noise(width, height, channels);
@@ -55,7 +55,7 @@ Image SourceOf(const std::string& name) {
   return DecodeImage(Sample(name));
 }
 
-// Into rows that lie apart, with what lies between them checked.
+// Resizes into rows with gaps and checks that the gaps are not written.
 Image ResizeRegion(Resizer& resizer, const PixelView& from, const Region& region, ImageSize size,
                    ResizeFilter filter) {
   constexpr size_t kGap = 5;
@@ -75,7 +75,7 @@ Image ResizeRegion(Resizer& resizer, const PixelView& from, const Region& region
   return out;
 }
 
-// Regions and sizes of all kinds, one resizer for all, so that buffers and weights are used again.
+// Regions and sizes of all kinds with one resizer, so that buffers and weights are reused.
 TEST(ResizeTest, PixelsOfRegionsAreThoseOfPillowOnEveryCpu) {
   for (const ResizeKernels* kernels : AvailableResizeKernels()) {
     std::istringstream cases(std::string(AsText(Sample("resize_cases.txt"))));
@@ -86,7 +86,7 @@ TEST(ResizeTest, PixelsOfRegionsAreThoseOfPillowOnEveryCpu) {
     int count = 0;
     while (cases >> name >> region.x >> region.y >> region.width >> region.height >> size.width >>
            size.height >> filter >> digest) {
-      const Image image = SourceOf(name);
+      const Image image = LoadSource(name);
       const Image out =
           ResizeRegion(resizer, ViewOf(image), region, size,
                        filter == "box" ? ResizeFilter::kBox : ResizeFilter::kBilinear);
@@ -102,7 +102,7 @@ TEST(ResizeTest, PixelsOfRegionsAreThoseOfPillowOnEveryCpu) {
   }
 }
 
-// Pictures of which only a window is given, with memory that ends with its last pixel.
+// Images of which only a window is available, in memory that ends with its last pixel.
 TEST(ResizeTest, EveryCpuGivesTheBitsOfTheScalarPath) {
   Resizer scalar(kScalarResize);
   for (const ResizeKernels* kernels : AvailableResizeKernels()) {
@@ -130,7 +130,7 @@ TEST(ResizeTest, EveryCpuGivesTheBitsOfTheScalarPath) {
   }
 }
 
-// OpenCV's and torch's two taps, in floating point and rounded once.
+// Two-tap filter of OpenCV and torch, in floating point and rounded once.
 double MixTwoTaps(const Image& image, double x, double y, int channel) {
   const auto clamped = [](int value, int size) { return std::clamp(value, 0, size - 1); };
   const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
@@ -155,7 +155,7 @@ TEST(ResizeTest, WithoutAntialiasPixelsAreTwoTapsWithinOne) {
       const int x = i / 3 % size.width, y = i / 3 / size.width;
       const double expected = MixTwoTaps(image, (x + 0.5) * image.width / size.width - 0.5,
                                          (y + 0.5) * image.height / size.height - 0.5, i % 3);
-      // Rows and columns are rounded, each by up to a half.
+      // Rows and columns are each rounded by up to 0.5.
       ASSERT_TRUE(std::abs(out.pixels[static_cast<size_t>(i)] - expected) <= 1.001)
           << x << " " << y;
     }
@@ -187,7 +187,7 @@ TEST(ResizeTest, ConstantImagesStayConstant) {
   }
 }
 
-// Of all else nothing is needed, so the pixels needed are all that is there.
+// Only the source region is available, which shows that no other pixels are needed.
 TEST(ResizeTest, WindowsAreThoseOfTheWholeOnEveryCpu) {
   KeyedRandom random(1, 0, 0);
   const auto below = [&](int n) {
@@ -209,7 +209,7 @@ TEST(ResizeTest, WindowsAreThoseOfTheWholeOnEveryCpu) {
       part.height = 1 + below(window.resized.height - part.y);
       for (const auto filter : {ResizeFilter::kBilinear, ResizeFilter::kBilinearTwoTaps,
                                 ResizeFilter::kBox, ResizeFilter::kNearest}) {
-        const Region source = SourceOf(window, filter);
+        const Region source = SourceRegion(window, filter);
         const Image shown = Crop(whole, source);
         Image out;
         out.Reshape(part.width, part.height, whole.channels);
@@ -231,7 +231,7 @@ TEST(ResizeTest, RefusesWindowsThatAreNotShown) {
   Image out;
   out.Reshape(4, 4, 3);
   const ResizeWindow window{{20, 20}, {10, 10}, {3, 3, 4, 4}};
-  EXPECT_EQ(SourceOf(window, ResizeFilter::kBilinear), (Region{5, 5, 10, 10}));
+  EXPECT_EQ(SourceRegion(window, ResizeFilter::kBilinear), (Region{5, 5, 10, 10}));
   Resizer resizer;
   const auto resize = [&](const Region& shown, const ResizeWindow& part) {
     resizer.Resize(ViewOf(image), shown, part, ResizeFilter::kBilinear, SpanOf(out));
@@ -239,7 +239,7 @@ TEST(ResizeTest, RefusesWindowsThatAreNotShown) {
   EXPECT_NO_THROW(resize({5, 5, 10, 10}, window));
   EXPECT_THROW(resize({6, 5, 10, 10}, window), Error);
   EXPECT_THROW(resize({5, 4, 10, 10}, window), Error);
-  EXPECT_THROW(resize({5, 5, 11, 10}, window), Error);  // not what the image is
+  EXPECT_THROW(resize({5, 5, 11, 10}, window), Error);  // differs from the image's size
   EXPECT_THROW(resize({5, 5, 10, 10}, {{20, 20}, {10, 10}, {3, 3, 4, 5}}), Error);
   EXPECT_THROW(resize({5, 5, 10, 10}, {{20, 20}, {10, 10}, {7, 3, 4, 4}}), Error);
   EXPECT_THROW(resize({5, 5, 10, 10}, {{0, 20}, {10, 10}, {3, 3, 4, 4}}), Error);
@@ -275,7 +275,7 @@ TEST(ResizeTest, RefusesSidesThatAreNoInt) {
   }
 }
 
-// The pixel that holds the centre of each output pixel, as it is.
+// Takes the pixel that contains the centre of each output pixel.
 TEST(ResizeTest, NearestMixesNoValues) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
@@ -288,7 +288,7 @@ TEST(ResizeTest, NearestMixesNoValues) {
         Resize(image, {.width = width, .height = height, .filter = ResizeFilter::kNearest});
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
-        // In whole numbers: ((2x + 1) * from) / (2 * to), rounded down; where that is exact, the
+        // In integers: ((2x + 1) * from) / (2 * to), rounded down; if the division is exact, the
         // centre lies between two pixels, and rounding decides.
         const auto places = [](int i, int from, int to) {
           const int at = (2 * i + 1) * from;

@@ -1,4 +1,4 @@
-// The committed samples (tests/golden/image/make.py made them).
+// Access to the committed sample images (made by tests/golden/image/make.py).
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ inline ByteBuffer Sample(const std::string& name) {
   return ReadWholeFile(PosixFiles(), GoldenPath("image/" + name));
 }
 
-// Names of all samples that end in `suffix`, in order, without what tests expect of others.
+// Returns the sorted names of all samples that end in `suffix`, without the expected results of
+// others.
 inline std::vector<std::string> SampleNames(const std::string& suffix) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(GoldenPath("image"))) {

@@ -10,7 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
-#include "recpack/train/safetensors.h"
+#include "src/train/checkpoint/safetensors.h"
 
 namespace recpack {
 namespace {
@@ -19,27 +19,29 @@ namespace {
 void Write(const std::string& path) {
   std::vector<uint8_t> bytes(256);
   std::iota(bytes.begin(), bytes.end(), uint8_t{0});
-  std::vector<NamedArray> arrays;
-  for (const ValueType type : {ValueType::kU8, ValueType::kI32, ValueType::kI64, ValueType::kF16,
-                               ValueType::kBf16, ValueType::kF32, ValueType::kU64}) {
-    arrays.push_back({ValueTypeName(type), type, {3, 1, 5}, bytes.data()});
+  std::vector<train::NamedArray> arrays;
+  for (const ElementType type :
+       {ElementType::kU8, ElementType::kI32, ElementType::kI64, ElementType::kF16,
+        ElementType::kBf16, ElementType::kF32, ElementType::kU64}) {
+    arrays.push_back({ElementName(type), type, {3, 1, 5}, bytes.data()});
   }
-  arrays.push_back({"scalar", ValueType::kF32, {}, bytes.data()});
-  arrays.push_back({"empty", ValueType::kF32, {2, 0}, nullptr});
-  arrays.push_back({"\"größe\"", ValueType::kU8, {2}, bytes.data()});
-  WriteSafetensors(PosixFiles(), path, arrays, {{"model", "\"größe\"\t"}, {"empty", ""}}, false);
+  arrays.push_back({"scalar", ElementType::kF32, {}, bytes.data()});
+  arrays.push_back({"empty", ElementType::kF32, {2, 0}, nullptr});
+  arrays.push_back({"\"größe\"", ElementType::kU8, {2}, bytes.data()});
+  train::WriteSafetensors(PosixFiles(), path, arrays, {{"model", "\"größe\"\t"}, {"empty", ""}},
+                          false);
 }
 
 void List(const std::string& path) {
-  const LoadedArrays loaded = ReadSafetensors(PosixFiles(), path);
+  const train::LoadedArrays loaded = train::ReadSafetensors(PosixFiles(), path);
   for (const auto& [key, value] : loaded.metadata) {
     std::printf("%s %s\n", key.c_str(), value.c_str());
   }
   std::printf("--\n");
   for (const auto& array : loaded.arrays) {
     const std::string hex = Hex({static_cast<const uint8_t*>(array.data), array.bytes()});
-    std::printf("%s %s %s %s\n", array.name.c_str(), ValueTypeName(array.type),
-                array.shape.empty() ? "-" : ShapeText(array.shape).c_str(), hex.c_str());
+    std::printf("%s %s %s %s\n", array.name.c_str(), ElementName(array.type),
+                array.shape.empty() ? "-" : train::ShapeText(array.shape).c_str(), hex.c_str());
   }
 }
 

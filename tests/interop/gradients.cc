@@ -17,20 +17,20 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/cuda_ops.h"
-#include "recpack/train/model.h"
-#include "recpack/train/safetensors.h"
+#include "src/train/checkpoint/safetensors.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/cuda/cuda_ops.h"
+#include "src/train/models/model.h"
 
 namespace recpack {
 namespace {
 
 class Given {
  public:
-  explicit Given(const std::string& path) : loaded_(ReadSafetensors(PosixFiles(), path)) {}
+  explicit Given(const std::string& path) : loaded_(train::ReadSafetensors(PosixFiles(), path)) {}
 
-  const NamedArray& Array(const std::string& name) const {
-    const NamedArray* array = loaded_.Find(name);
+  const train::NamedArray& Array(const std::string& name) const {
+    const train::NamedArray* array = loaded_.Find(name);
     if (!array) throw Error(ErrorKind::kNotFound, "there is no array " + name);
     return *array;
   }
@@ -42,17 +42,17 @@ class Given {
   int64_t Number(const std::string& key) const { return std::atoll(Text(key).c_str()); }
 
  private:
-  LoadedArrays loaded_;
+  train::LoadedArrays loaded_;
 };
 
 // Its arrays in the device's memory.
-class GivenBatch final : public BatchArrays {
+class GivenBatch final : public train::BatchArrays {
  public:
-  GivenBatch(const Given& given, Ops& ops) : given_(given), ops_(ops) {}
+  GivenBatch(const Given& given, train::Ops& ops) : given_(given), ops_(ops) {}
 
   const void* Raw(const std::string& name) const override {
-    const NamedArray& array = given_.Array(name);
-    DeviceArray& there = there_[name];
+    const train::NamedArray& array = given_.Array(name);
+    train::DeviceArray& there = there_[name];
     if (there.data() == nullptr) {
       there = ops_.Allocate(array.bytes());
       ops_.Upload(there.data(), array.data, array.bytes());
@@ -62,89 +62,90 @@ class GivenBatch final : public BatchArrays {
 
  private:
   const Given& given_;
-  Ops& ops_;
-  mutable std::map<std::string, DeviceArray> there_;
+  train::Ops& ops_;
+  mutable std::map<std::string, train::DeviceArray> there_;
 };
 
-std::unique_ptr<Model> MakeModel(const Given& given, Ops& ops) {
+std::unique_ptr<train::Model> MakeGivenModel(const Given& given, train::Ops& ops) {
   const std::string& name = given.Text("model");
-  const ModelContext context{
+  const train::ModelContext context{
       .ops = &ops,
       .batch = given.Array(name == "deepconn" ? "rating" : "label").shape[0],
       .layout = given.Text("layout") == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc,
       .fused_norm = given.Text("norm") == "fused"};
-  if (name == "resnet") return MakeResnet(context, {.width = given.Number("width")});
+  if (name == "resnet") return train::MakeResnet(context, {.width = given.Number("width")});
   if (name == "alexnet") {
-    return MakeAlexnet(context,
-                       {.filters = given.Number("filters"), .dense = given.Number("dense")});
+    return train::MakeAlexnet(context,
+                              {.filters = given.Number("filters"), .dense = given.Number("dense")});
   }
-  return MakeDeepconn(context, {.vocabulary = given.Number("vocabulary"),
-                                .max_tokens = given.Number("max_tokens"),
-                                .dims = given.Number("dims"),
-                                .filters = given.Number("filters"),
-                                .kernel = static_cast<int>(given.Number("kernel")),
-                                .latent = given.Number("latent"),
-                                .factors = given.Number("factors")});
+  return train::MakeDeepconn(context, {.vocabulary = given.Number("vocabulary"),
+                                       .max_tokens = given.Number("max_tokens"),
+                                       .dims = given.Number("dims"),
+                                       .filters = given.Number("filters"),
+                                       .kernel = static_cast<int>(given.Number("kernel")),
+                                       .latent = given.Number("latent"),
+                                       .factors = given.Number("factors")});
 }
 
 // Downloaded arrays, to be written.
 class Results {
  public:
-  void Add(const std::string& name, const Shape& shape, std::vector<float> values) {
+  void Add(const std::string& name, const train::Shape& shape, std::vector<float> values) {
     values_.push_back(std::move(values));
-    arrays_.push_back({name, ValueType::kF32, shape, values_.back().data()});
+    arrays_.push_back({name, ElementType::kF32, shape, values_.back().data()});
   }
-  void Add(Ops& ops, const std::string& name, const Shape& shape, const void* from) {
-    std::vector<float> values(static_cast<size_t>(Elements(shape)));
+  void Add(train::Ops& ops, const std::string& name, const train::Shape& shape, const void* from) {
+    std::vector<float> values(static_cast<size_t>(train::Elements(shape)));
     ops.Download(values.data(), from, values.size() * sizeof(float));
     Add(name, shape, std::move(values));
   }
   void Write(const std::string& path) const {
-    WriteSafetensors(PosixFiles(), path, arrays_, {}, false);
+    train::WriteSafetensors(PosixFiles(), path, arrays_, {}, false);
   }
 
  private:
   std::deque<std::vector<float>> values_;
-  std::vector<NamedArray> arrays_;
+  std::vector<train::NamedArray> arrays_;
 };
 
-void Step(const BatchArrays& batch, Ops& ops, Model& model, LossSums* sums, Results& results) {
+void Step(const train::BatchArrays& batch, train::Ops& ops, train::Model& model,
+          train::LossSums* sums, Results& results) {
   const auto samples = static_cast<float>(model.context().batch);
   model.Forward(batch, nullptr, true, 1 / samples, sums);
-  LossSums of_batch;
+  train::LossSums of_batch;
   ops.Download(&of_batch, sums, sizeof of_batch);
   const float loss = of_batch.loss / samples;
   results.Add("loss", {}, {loss});
   model.Backward(batch, [](size_t) {});
   ops.Rejoin();
-  const Variables& variables = model.variables();
+  const train::Variables& variables = model.variables();
   for (size_t i = 0; i < variables.specs().size(); ++i) {
-    const VariableSpec& spec = variables.specs()[i];
+    const train::VariableSpec& spec = variables.specs()[i];
     results.Add(ops, (spec.trained ? "gradient/" : "statistic/") + spec.name, spec.shape,
                 spec.trained ? variables.Gradient(i) : variables.At(i));
   }
 }
 
 void Run(const Given& given, const std::string& out, bool train, bool cuda) {
-  const auto ops = cuda ? MakeCudaOps({.tf32 = false}) : MakeCpuOps({.threads = 2});
+  const auto ops = cuda ? train::MakeCudaOps({.tf32 = false}) : train::MakeCpuOps({.threads = 2});
   ops->Attach();
-  const auto model = MakeModel(given, *ops);
+  const auto model = MakeGivenModel(given, *ops);
   model->Build(0, 0);
-  const Variables& variables = model->variables();
+  const train::Variables& variables = model->variables();
   for (size_t i = 0; i < variables.specs().size(); ++i) {
-    const VariableSpec& spec = variables.specs()[i];
-    const NamedArray& array = given.Array("variable/" + spec.name);
+    const train::VariableSpec& spec = variables.specs()[i];
+    const train::NamedArray& array = given.Array("variable/" + spec.name);
     if (array.shape != spec.shape) {
-      throw Error(ErrorKind::kInvalidArgument, spec.name + " is " + ShapeText(spec.shape));
+      throw Error(ErrorKind::kInvalidArgument, spec.name + " is " + train::ShapeText(spec.shape));
     }
     ops->Upload(variables.At(i), array.data, array.bytes());
   }
-  const DeviceArray sums = ops->Allocate(sizeof(LossSums));
+  const train::DeviceArray sums = ops->Allocate(sizeof(train::LossSums));
   const GivenBatch batch(given, *ops);
   Results results;
-  if (train) Step(batch, *ops, *model, sums.As<LossSums>(), results);
-  model->Forward(batch, nullptr, false, 0, sums.As<LossSums>());
-  const Tensor result = model->Activity().back().value;
+  if (train) Step(batch, *ops, *model, sums.As<train::LossSums>(), results);
+  model->Forward(batch, nullptr, false, 0, sums.As<train::LossSums>());
+  const train::Tensor result = model->Activity().back().value;
   results.Add(*ops, "result", result.shape, result.data);
   results.Write(out);
 }

@@ -17,10 +17,10 @@
 #include "recpack/image/header.h"
 #include "recpack/image/jpeg_crop.h"
 #include "recpack/image/resize.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/recipe.h"
-#include "src/pipeline/crop_choice.h"
-#include "src/pipeline/streams.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/recipe.h"
+#include "src/loader/data/streams.h"
+#include "src/loader/image/crop_choice.h"
 
 namespace recpack {
 namespace {
@@ -85,7 +85,7 @@ void ResizeBoxes() {
 Taken Drawn(const ImageField& field, ByteView file, uint64_t position) {
   if (field.crop != CropKind::kRandomResized) return {};
   const ImageHeader header = ReadImageHeader(file);
-  KeyedRandom random(EpochSeed(kSeed, 0), StreamOf(RandomStream::kSample, field.view), position);
+  KeyedRandom random(EpochSeed(kSeed, 0), ToStream(RandomStream::kSample, field.view), position);
   const bool flipped = random.NextUnit() < field.flip;
   const RandomCrop crop(field.area[0], field.area[1], field.aspect[0], field.aspect[1]);
   return {crop({header.width, header.height}, random), flipped};

@@ -29,7 +29,7 @@ done
 venvs=${RECPACK_VENVS:-$repository/.venvs}
 bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain prometheus perfetto
 
-pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels safetensors:safetensors
+pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels vision:recipes safetensors:safetensors
        vision:hook tf:hook grain:hook perfetto:perfetto)
 if [ -x "$RECTRAIN" ]; then
   pairs+=(vision:training prometheus:prometheus)

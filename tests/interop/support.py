@@ -1,4 +1,4 @@
-"""What the interoperation tests share: recpack's commands, the golden rows, and the closing line.
+"""Shared parts of the interoperation tests: recpack's commands, the golden rows, and the closing line.
 
 RECPACK in the environment names the program that is tested (default: the one in build/release/).
 """

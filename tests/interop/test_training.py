@@ -27,7 +27,7 @@ GRADIENTS = os.environ.get('RECPACK_GRADIENTS', str(BUILD / 'tests/interop/gradi
 RECTRAIN = os.environ.get('RECTRAIN', str(BUILD / 'tools/rectrain/rectrain'))
 DEVICE = os.environ.get('RECPACK_GRADIENTS_DEVICE', 'cpu')
 BATCH = 12
-# Of a variable's largest gradient, and of the largest result: some 300 units of f32's last place.
+# Relative to a variable's largest gradient, and to the largest result: some 300 units of f32's last place.
 # The networks here are off by at most 4e-6. cuDNN's convolutions by transforms round more often.
 TOLERANCE = {'cpu': 2e-5, 'cuda': 2e-4}[DEVICE]
 CIFAR_MEAN, CIFAR_STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
@@ -157,8 +157,8 @@ class SameTraining(InFolder):
         sizes = {'dims': 16, 'filters': 24, 'kernel': 3, 'latent': 12, 'factors': 5}
         flags = [f'--{name}={size}' for name, size in sizes.items()]
         run(RECTRAIN, 'train', self.folder / 'shards', '--model', 'deepconn', *flags,
-            '--max-tokens', '30', '--batch-size', len(records), '--max-steps', '1', '--rate',
-            '1e-20', '--warmup-epochs', '0', '--decay', '0', '--optimizer', 'sgd', '--threads', '1',
+            '--max-tokens', '30', '--batch-size', len(records), '--max-steps', '1', '--lr',
+            '1e-20', '--warmup-epochs', '0', '--weight-decay', '0', '--optimizer', 'sgd', '--threads', '1',
             '--no-evaluation', '--checkpoints', self.folder / 'run')
         stored = load_file(next((self.folder / 'run').glob('*.safetensors')))
         prefix = 'optimizer.momentum/'
@@ -205,7 +205,7 @@ class Torchrun(InFolder):
         self.assertEqual(self.scores(done.stdout), self.scores(alone))
 
     def test_it_ends_where_a_process_fails(self):
-        done = self.launched('--epochs', '1000000', '--rate', '1e30')
+        done = self.launched('--epochs', '1000000', '--lr', '1e30')
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('is not a number', done.stderr)
 

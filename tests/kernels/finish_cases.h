@@ -1,4 +1,4 @@
-// Images, options and places that every way to finish an image is tried on.
+// Test cases for finishing: images, options and geometries.
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,8 @@ inline std::vector<FinishGeometry> Places(const FinishOptions& o) {
   return places;
 }
 
-// Calls `visit` with options of `type` for widths of the source from 1 to 70, to results as wide,
-// narrower and wider, of every layout; it returns whether to go on. `step`: 1 for all of them.
+// Calls `visit` with options of `type` for source widths from 1 to 70, with results of the same,
+// smaller and larger width and every layout; stops if it returns false. `step`: 1 for all of them.
 template <class Visit>
 void VisitOptions(ElementType type, int step, const Visit& visit) {
   FinishOptions o = OptionsOf(type);

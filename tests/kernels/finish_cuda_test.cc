@@ -1,4 +1,4 @@
-// Batches on a device against the host's results. Skipped where there is no device.
+// Tests of LaunchFinish() against the host's results. Skipped without a device.
 #include "recpack/kernels/finish_cuda.h"
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@ bool HasDevice() {
   return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
 
-// Memory of the device.
+// Device memory.
 class DeviceBytes {
  public:
   explicit DeviceBytes(size_t size) { Check(cudaMalloc(&data_, size)); }
@@ -44,7 +44,7 @@ class FinishCuda : public testing::Test {
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
 
-  // The results of a batch that is written `offset` elements behind an aligned address.
+  // Returns the results of a batch written `offset` elements after an aligned address.
   std::vector<uint8_t> OnDevice(const FinishOptions& o, const std::vector<uint8_t>& images,
                                 const std::vector<FinishGeometry>& places, size_t offset) {
     const size_t bytes = Finisher(o).out_bytes() * places.size();
@@ -133,12 +133,12 @@ TEST_F(FinishCuda, ReportsItsOwnErrorAloneAndOnce) {
   const DeviceBytes from(48), geometry(sizeof(FinishGeometry)), to(192);
   Check(cudaMemsetAsync(geometry.get(), 0, sizeof(FinishGeometry), stream_));
   const auto launch = [&](uint32_t threads) {
-    LaunchFinishOf(o, from.get(), reinterpret_cast<const FinishGeometry*>(geometry.get()), 1,
-                   to.get(), stream_, threads);
+    LaunchFinishBlocks(o, from.get(), reinterpret_cast<const FinishGeometry*>(geometry.get()), 1,
+                       to.get(), stream_, threads);
   };
   EXPECT_THROW(launch(4096), Error) << "no block is that large";
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-  EXPECT_NE(cudaSetDevice(-5), cudaSuccess);  // of someone else
+  EXPECT_NE(cudaSetDevice(-5), cudaSuccess);  // error of unrelated code
   EXPECT_NO_THROW(launch(64));
   EXPECT_NE(cudaGetLastError(), cudaSuccess) << "it is left for whoever made it";
 }

@@ -1,4 +1,4 @@
-// The device's arithmetic, all threads of a batch one after the other on the host.
+// Tests of the device code on the host, which runs all threads of a batch one after another.
 #include "kernels/cuda/finish_group.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(FastDivide, IsExact) {
                                  0x3fffffffu, 0x40000000u, 0x40000001u, kMax}) {
     const FastDivide divide(divisor);
     for (uint32_t i = 0; i < 1000; ++i) {
-      // Around multiples of the divisor, at both ends and between.
+      // Dividends around multiples of the divisor, at both ends and between.
       const uint32_t multiple = kMax / divisor / 999 * i * divisor;
       for (const uint32_t near : {multiple - 1, multiple, multiple + 1, i, kMax - i}) {
         if (near > kMax) continue;
@@ -43,17 +43,17 @@ void RunThreads(const FinishGrid& grid, const uint8_t* image, const FinishGeomet
       return RunThreads<ElementType::kF16>(grid, image, g, out);
     case ElementType::kBf16:
       return RunThreads<ElementType::kBf16>(grid, image, g, out);
-    case ElementType::kF32:
+    default:
       return RunThreads<ElementType::kF32>(grid, image, g, out);
   }
 }
 
-// `alignment`: of the result, in elements.
+// `alignment`: alignment of the result, in elements.
 void ExpectAsFinisher(ElementType type, size_t alignment) {
   int grouped = 0;
   VisitOptions(type, 1, [&](const FinishOptions& o) {
     const Finisher finisher(o);
-    const FinishGrid grid = GridOf(o, alignment * ElementBytes(type));
+    const FinishGrid grid = MakeGrid(o, alignment * ElementBytes(type));
     grouped += grid.group > 1;
     const std::vector<uint8_t> image = Noise(o);
     for (const FinishGeometry& place : Places(o)) {

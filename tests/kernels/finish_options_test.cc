@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/kernels/finish.h"
+#include "recpack/kernels/mix.h"
 
 namespace recpack {
 namespace {
@@ -71,11 +72,14 @@ TEST(FinishOptions, OutBytesOfEveryType) {
   }
 }
 
-TEST(FinishOptions, NamesOfTypes) {
-  EXPECT_STREQ(ElementName(ElementType::kU8), "u8");
-  EXPECT_STREQ(ElementName(ElementType::kF16), "f16");
-  EXPECT_STREQ(ElementName(ElementType::kBf16), "bf16");
-  EXPECT_STREQ(ElementName(ElementType::kF32), "f32");
+TEST(FinishOptions, RefusesTypesThatPixelsDoNotHave) {
+  for (const auto type : {ElementType::kI32, ElementType::kI64, ElementType::kU64}) {
+    FinishOptions o = Valid();
+    o.type = type;
+    EXPECT_THROW(CheckFinish(o), Error) << ElementName(type);
+    uint64_t one = 0;
+    EXPECT_THROW(MixInto(type, 0.5, &one, &one, 1), Error) << ElementName(type);
+  }
 }
 
 TEST(FinishOptions, MeanStdRoundsOnce) {

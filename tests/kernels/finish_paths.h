@@ -1,4 +1,4 @@
-// The paths that this machine can run, for tests of all of them.
+// Finish paths that this machine can run.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Values where ways of rounding part: ties, values too small and too large, fused products.
+// Tests of values on which roundings differ: ties, underflow, overflow, fused products.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ TEST(FinishRounding, KnownValues) {
   EXPECT_EQ(ToF16(65520), 0x7c00);
   EXPECT_EQ(ToF16(-1e9F), 0xfc00);
   EXPECT_EQ(ToF16(0x1p-24F), 1);
-  EXPECT_EQ(ToF16(0x1p-25F), 0);  // half way to the smallest: to even
+  EXPECT_EQ(ToF16(0x1p-25F), 0);  // halfway to the smallest: ties to even
   EXPECT_EQ(ToF16(0x1.8p-24F), 2);
   EXPECT_EQ(ToF16(0x1p-14F), 0x0400);
   EXPECT_EQ(ToF16(1 + 0x1p-11F), 0x3c00);
@@ -47,7 +47,7 @@ TEST(FinishRounding, KnownValues) {
 }
 
 TEST(FinishRounding, AroundEveryTie) {
-  // Every upper half of an f32 with the lower halves where f16 and bf16 change.
+  // Every upper half of an f32, with the lower halves at which f16 and bf16 change.
   for (uint32_t high = 0; high < 0x10000; high += 3) {
     for (const uint32_t low :
          {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x3000u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
@@ -59,7 +59,7 @@ TEST(FinishRounding, AroundEveryTie) {
 
 class RoundingPaths : public testing::TestWithParam<CpuLevel> {
  protected:
-  // All u8 through the path and one by one, by one channel's factors.
+  // Finishes all u8 values through the path and one by one, with one channel's factors.
   static void ExpectEqual(float scale, float bias) {
     std::vector<uint8_t> image(256);
     for (size_t i = 0; i < 256; ++i) image[i] = static_cast<uint8_t>(i);

@@ -10,7 +10,7 @@
 namespace recpack {
 namespace {
 
-// Runs `finish` into memory between two guards, aligned to nothing.
+// Runs `finish` into unaligned memory between two guards.
 template <class Finish>
 std::vector<uint8_t> Guarded(size_t size, const Finish& finish) {
   constexpr size_t kGuard = 65;

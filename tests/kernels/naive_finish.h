@@ -1,5 +1,5 @@
-// Finishing an image step by step as its description reads, with nothing taken from kernels/: crop
-// into planes, flip, normalise, look up the nearest value of the type, lay out.
+// Naive reference of finishing, independent of kernels/: crops into planes, flips, normalises,
+// looks up the nearest value of the type, and lays out.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace recpack {
 
-// The f32 that 16 bits stand for, sign aside.
+// Decodes 16 bits to f32, without the sign.
 inline double DecodeF16(uint32_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31);
   const double fraction = bits & 1023;
@@ -26,8 +26,8 @@ inline double DecodeBf16(uint32_t bits) {
   return value;
 }
 
-// The bits of the nearest value that `decode` gives for 0, 1, ... `infinity`, which rise; the even
-// one of two as near. Infinity is as near as one more step would be.
+// Returns the bits of the nearest value among decode(0), decode(1), ..., decode(infinity), which
+// are ascending; ties go to the even one. Infinity counts as one more step.
 inline uint16_t Nearest(float value, double (*decode)(uint32_t), uint32_t infinity) {
   const double magnitude = std::abs(static_cast<double>(value));
   uint32_t low = 0, high = infinity;
@@ -44,7 +44,7 @@ inline uint16_t Nearest(float value, double (*decode)(uint32_t), uint32_t infini
 inline uint16_t NaiveF16(float value) { return Nearest(value, DecodeF16, 0x7c00); }
 inline uint16_t NaiveBf16(float value) { return Nearest(value, DecodeBf16, 0x7f80); }
 
-// The product and the sum each go through memory as f32.
+// Stores product and sum as f32 in memory, so that they are not fused.
 inline float NaiveNormalised(uint8_t value, float scale, float bias) {
   volatile float result = static_cast<float>(value);
   result = result * scale;
@@ -52,7 +52,7 @@ inline float NaiveNormalised(uint8_t value, float scale, float bias) {
   return result;
 }
 
-// The bytes of one element.
+// Returns the bytes of one element.
 inline std::vector<uint8_t> NaiveElement(const FinishOptions& o, uint8_t value, size_t channel) {
   if (o.type == ElementType::kU8) return {value};
   const float normalised = NaiveNormalised(value, o.scale[channel], o.bias[channel]);
@@ -67,7 +67,7 @@ inline std::vector<uint8_t> NaiveElement(const FinishOptions& o, uint8_t value, 
   return bytes;
 }
 
-// Elements of one set of factors, each worked out once.
+// Caches the elements of one set of factors.
 class NaiveFinisher {
  public:
   explicit NaiveFinisher(const FinishOptions& options) : options_(options) {
@@ -78,7 +78,7 @@ class NaiveFinisher {
     }
   }
 
-  // Finishes by `sizes`, whose factors and type must be those given before.
+  // Finishes with `sizes`, whose factors and type must be those given before.
   std::vector<uint8_t> operator()(const FinishOptions& sizes, const std::vector<uint8_t>& image,
                                   const FinishGeometry& geometry) const {
     std::vector<uint8_t> out;

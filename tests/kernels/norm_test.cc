@@ -1,4 +1,4 @@
-// Batch normalisation's passes: every path gives the same bits, and what the definitions say.
+// Tests that all paths of batch normalisation give the same bits and match the definitions.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -34,7 +34,7 @@ std::vector<float> Random(size_t count, uint64_t seed) {
   return values;
 }
 
-// As the kernels have it in memory.
+// Converts values to the kernels' memory format.
 struct Activation {
   ElementType type;
   std::vector<uint8_t> bytes;
@@ -63,7 +63,7 @@ struct Activation {
   }
 };
 
-// What all passes make of one input, one behind the other.
+// Returns the concatenated results of all passes for one input.
 struct Made {
   std::vector<float> sums, products;
   std::vector<Activation> activations;

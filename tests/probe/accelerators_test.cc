@@ -1,4 +1,4 @@
-#include "src/probe/accelerators.h"
+#include "src/probe/gpu/accelerators.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 bool With(const std::string& file) {
@@ -25,7 +25,7 @@ TEST(Accelerators, AreKnownByTheirFiles) {
   }
 }
 
-// udev makes them on machines that have none.
+// udev creates these on machines without accelerators.
 TEST(Accelerators, DriversWithoutDevicesAreNone) {
   for (const char* file : {"nvidiactl", "nvidia-uvm", "nvidia-caps/nvidia-cap1", "vfio/vfio",
                            "vfio/devices/x", "null"}) {
@@ -35,4 +35,4 @@ TEST(Accelerators, DriversWithoutDevicesAreNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,13 +1,13 @@
-#include "src/probe/block_length.h"
+#include "src/probe/util/block_length.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
-// Each value depends on the one before by `factor`.
+// Autoregressive series: each value depends on the previous one by `factor`.
 std::vector<double> Series(double factor, size_t count, uint32_t seed = 3) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise;
@@ -21,8 +21,9 @@ std::vector<double> Series(double factor, size_t count, uint32_t seed = 3) {
 }
 
 TEST(BlockLength, GrowsWithTheDependenceOfNeighbours) {
-  const size_t none = BlocksOf(Series(0, 1000)).length, some = BlocksOf(Series(0.6, 1000)).length,
-               much = BlocksOf(Series(0.95, 1000)).length;
+  const size_t none = ChooseBlocks(Series(0, 1000)).length,
+               some = ChooseBlocks(Series(0.6, 1000)).length,
+               much = ChooseBlocks(Series(0.95, 1000)).length;
   EXPECT_LE(none, 12u);
   EXPECT_LT(none, some);
   EXPECT_LT(some, much);
@@ -33,28 +34,28 @@ TEST(BlockLength, GrowsWithTheDependenceOfNeighbours) {
 TEST(BlockLength, IsThatOfTheFormula) {
   double sum = 0;
   for (uint32_t seed = 0; seed < 20; ++seed) {
-    sum += static_cast<double>(BlocksOf(Series(0.7, 10'000, seed)).length);
+    sum += static_cast<double>(ChooseBlocks(Series(0.7, 10'000, seed)).length);
   }
   EXPECT_NEAR(sum / 20, 48.3, 8);
 }
 
-// Of independent values all; of the others 1 - 2 * 0.7 / (1 - 0.49) / 48.
+// 1 for independent values; for factor 0.7: 1 - 2 * 0.7 / (1 - 0.49) / 48.
 TEST(BlockLength, KnowsWhatItsBlocksDoNotSee) {
-  EXPECT_GT(BlocksOf(Series(0, 1000)).seen, 0.9);
-  EXPECT_NEAR(BlocksOf(Series(0.7, 10'000)).seen, 0.943, 0.03);
+  EXPECT_GT(ChooseBlocks(Series(0, 1000)).seen, 0.9);
+  EXPECT_NEAR(ChooseBlocks(Series(0.7, 10'000)).seen, 0.943, 0.03);
 }
 
 TEST(BlockLength, LeavesAtLeastThreeBlocks) {
   for (const size_t count : {3u, 10u, 40u, 300u}) {
-    EXPECT_LE(BlocksOf(Series(0.999, count)).length * 3, count + 3) << count;
+    EXPECT_LE(ChooseBlocks(Series(0.999, count)).length * 3, count + 3) << count;
   }
 }
 
 TEST(BlockLength, OfValuesThatAreEqualOrFew) {
-  EXPECT_EQ(BlocksOf({}).length, 1u);
-  EXPECT_EQ(BlocksOf({1, 2}).length, 1u);
-  EXPECT_EQ(BlocksOf(std::vector<double>(1000, 4.0)).length, 10u);
+  EXPECT_EQ(ChooseBlocks({}).length, 1u);
+  EXPECT_EQ(ChooseBlocks({1, 2}).length, 1u);
+  EXPECT_EQ(ChooseBlocks(std::vector<double>(1000, 4.0)).length, 10u);
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

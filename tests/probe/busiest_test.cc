@@ -1,9 +1,9 @@
-#include "src/probe/busiest.h"
+#include "src/probe/procfs/busiest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(Busiest, AProcessThatMovesBytesIsShownThoughItHardlyRan) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

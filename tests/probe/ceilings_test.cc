@@ -1,4 +1,4 @@
-#include "recpack/probe/ceilings.h"
+#include "src/probe/doctor/ceilings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,11 +7,11 @@
 #include <fstream>
 
 #include "recpack/base/error.h"
-#include "recpack/ceiling/pictures.h"
-#include "recpack/probe/show_machine.h"
+#include "src/ceiling/pictures.h"
+#include "src/probe/doctor/machine.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,7 +67,7 @@ TEST(KeptCeilings, OfOtherMachinesAreNone) {
   EXPECT_FALSE(KeptCeilings(folder.path()));
 }
 
-// Cut, of another version, no JSON, of the wrong types.
+// Truncated files, other versions, invalid JSON, wrong types.
 TEST(KeptCeilings, DamagedFilesAreNone) {
   const TemporaryFolder folder;
   KeepCeilings(Made(), folder.path());
@@ -100,17 +100,17 @@ TEST(KeptCeilings, WhereNoneCanBeKeptItSaysWhere) {
 
 TEST(Ceilings, OfSomeThreadsLieBetweenOneAndAll) {
   const Ceilings ceilings = Made();
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 1), 10);
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 2), 14);
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 4), 22);
-  EXPECT_EQ(ceilings.RateOf(kMemcpy, 9), 22);
-  EXPECT_EQ(ceilings.RateOf(kKernelLaunch, 1), 0);
-  EXPECT_EQ(ceilings.RateOf("nothing of the kind", 1), 0);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 1), 10);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 2), 14);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 4), 22);
+  EXPECT_EQ(ceilings.Rate(kMemcpy, 9), 22);
+  EXPECT_EQ(ceilings.Rate(kKernelLaunch, 1), 0);
+  EXPECT_EQ(ceilings.Rate("nothing of the kind", 1), 0);
 }
 
 TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {
   const TemporaryFolder folder;
-  const auto pictures = NoisePictures(2, {640, 560}, 80);
+  const auto pictures = ceiling::NoisePictures(2, {640, 560}, 80);
   const Ceilings ceilings = MeasureCeilings({.folder = folder.path(),
                                              .pictures = pictures,
                                              .cores = 1,
@@ -119,7 +119,7 @@ TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {
        {kReadCold, kReadRandom, kReadCached, kMemcpy, kMemset, kCrc, kInflate, kJpeg, kDataJpeg}) {
     const Ceiling* ceiling = ceilings.Find(name);
     ASSERT_NE(ceiling, nullptr) << name;
-    for (const Spread& spread : {ceiling->one, ceiling->all}) {
+    for (const ceiling::Spread& spread : {ceiling->one, ceiling->all}) {
       EXPECT_NE(spread.measured(), spread.value == 0) << name << spread.unavailable;
       EXPECT_LE(spread.low, spread.value) << name;
       EXPECT_GE(spread.high, spread.value) << name;
@@ -138,7 +138,7 @@ TEST(Ceilings, AllIsMeasuredOrSaysWhyNot) {
 
 TEST(Ceilings, PicturesThatCannotBeDecodedAreUnavailable) {
   const TemporaryFolder folder;
-  ByteBuffer broken = NoisePictures(1, {64, 64}, 80)[0];
+  ByteBuffer broken = ceiling::NoisePictures(1, {64, 64}, 80)[0];
   broken.resize(broken.size() / 2);
   const Ceilings ceilings = MeasureCeilings({.folder = folder.path(),
                                              .pictures = {broken},
@@ -157,4 +157,4 @@ TEST(Ceilings, AFolderThatCannotBeWrittenLeavesTheStorageUnavailable) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "src/probe/cgroup_folders.h"
+#include "src/probe/procfs/cgroup_folders.h"
 #include "tests/probe/fake_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -160,4 +160,4 @@ TEST_F(CgroupTest, AProcessThatMovesIsFollowed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

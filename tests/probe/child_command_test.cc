@@ -1,4 +1,4 @@
-#include "recpack/probe/child_command.h"
+#include "src/probe/command/child_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 #include <string>
 
 #include "src/base/format.h"
-#include "src/probe/descendants.h"
+#include "src/probe/procfs/process_stat.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -129,7 +129,7 @@ TEST_F(BadStartTest, NotExecutable) {
 TEST_F(BadStartTest, AFolder) { Expect({{folder_.path()}, 126, "it is a folder"}); }
 
 TEST_F(BadStartTest, AScriptWithoutItsInterpreter) {
-  Expect({{File("script", "#!/no/such/shell\n", 0755)}, 126, "its interpreter is not there"});
+  Expect({{File("script", "#!/no/such/shell\n", 0755)}, 126, "its interpreter does not exist"});
 }
 
 TEST_F(BadStartTest, TooManyArguments) {
@@ -148,7 +148,7 @@ TEST(ChildCommandTest, AFileOfTextIsAShellScript) {
   EXPECT_EQ(EndOf({folder / "script"}).exit_code, 5);
 }
 
-// While it lives the signal is not ignored, as nohup and shells have what they put behind them do.
+// Restores the default action of a signal, as nohup and shells with background jobs ignore it.
 class Heard {
  public:
   explicit Heard(int signal) : signal_(signal), before_(::signal(signal, SIG_DFL)) {}
@@ -222,10 +222,10 @@ std::string All(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A second SIGTERM ends many programs at once that save something on the first.
+// Many programs save their state at the first SIGTERM and end at once at a second one.
 TEST(ChildCommandTest, ASignalReachesEachProcessOnce) {
   const TemporaryFolder folder;
-  // Traps run in the order of signals' numbers: that of SIGWINCH behind a last SIGTERM.
+  // Traps run in the order of signal numbers: SIGWINCH's after a last SIGTERM's.
   std::ofstream(folder / "count") << format(
       "trap \"echo term >> $1\" {}\ntrap 'exit 0' {}\necho > $1.ready\n"
       "while :; do sleep 0.01; done\n",
@@ -242,7 +242,7 @@ TEST(ChildCommandTest, ASignalReachesEachProcessOnce) {
   EXPECT_EQ(All(folder / "other"), "term\n");
 }
 
-// In a new session on a terminal of its own: what the process there prints, and its exit code.
+// Runs a process in a new session on its own terminal. Returns its output and exit code.
 struct OnTerminal {
   explicit OnTerminal(int (*body)()) {
     process = ::forkpty(&terminal, nullptr, nullptr, nullptr);
@@ -264,7 +264,7 @@ struct OnTerminal {
   int terminal = -1;
 };
 
-// Exit code 0 where the shell's group is in front of its terminal.
+// Exit code 0 if the shell's group is the foreground group of its terminal.
 constexpr const char* kIsInFront =
     "read p n s pp group se t front rest < /proc/$$/stat; "
     "test $group = $front && test $group = $$";
@@ -319,4 +319,4 @@ TEST(ChildCommandTest, ControlZStopsBoth) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

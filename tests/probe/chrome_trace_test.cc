@@ -1,5 +1,3 @@
-#include "recpack/probe/chrome_trace.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,9 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "recpack/probe/kept_events.h"
+#include "src/probe/events/kept_events.h"
+#include "src/probe/report/report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using nlohmann::json;
@@ -57,7 +56,7 @@ TEST(ChromeTrace, StepsWaitsAndStreamsHaveThreadsOfTheirOwnWithNames) {
   for (const json& event : Written(events, "X")) EXPECT_TRUE(names.contains(event["tid"]));
 }
 
-// What viewers take for granted.
+// Checks what viewers rely on.
 TEST(ChromeTrace, OnOneThreadEventsNestOrAreApart) {
   const std::vector<TimedEvent> events = {
       Of(EventKind::kRange, 1000, 5000, "outer"), Of(EventKind::kRange, 1500, 2000, "inner"),
@@ -88,7 +87,7 @@ TEST(ChromeTrace, WhatHasBegunIsThereOnce) {
   ASSERT_EQ(events.size(), 3u);
   for (const json& event : events) {
     if (event["ts"] == 2.0 && event["cat"] == "input wait") {
-      EXPECT_DOUBLE_EQ(event["dur"], 1.0);  // to the end of all
+      EXPECT_DOUBLE_EQ(event["dur"], 1.0);  // until the end of the last event
       EXPECT_EQ(event["args"]["ended"], "no");
     }
   }
@@ -130,4 +129,4 @@ TEST(KeptEvents, AreTheFirstAndTheLast) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

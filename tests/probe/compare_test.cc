@@ -1,4 +1,4 @@
-#include "recpack/probe/compare.h"
+#include "src/probe/report/compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <sstream>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/probe/made_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -28,20 +28,20 @@ const Change& Of(const Comparison& comparison, const std::string& what) {
 }
 
 TEST(Compare, DifferencesAddTheirErrorsSquared) {
-  const Estimate difference = DifferenceOf({10, 7, 14}, {20, 16, 23});
+  const Estimate difference = Difference({10, 7, 14}, {20, 16, 23});
   EXPECT_DOUBLE_EQ(difference.value, 10);
   EXPECT_DOUBLE_EQ(difference.low, 10 - std::hypot(4, 4));
   EXPECT_DOUBLE_EQ(difference.high, 10 + std::hypot(3, 3));
 }
 
 TEST(Compare, RatiosDoSoOnLogarithms) {
-  const auto ratio = RatioOf({2, 1, 4}, {8, 8, 8});
+  const auto ratio = Ratio({2, 1, 4}, {8, 8, 8});
   ASSERT_TRUE(ratio);
   EXPECT_DOUBLE_EQ(ratio->value, 4);
   EXPECT_DOUBLE_EQ(ratio->low, 2);
   EXPECT_DOUBLE_EQ(ratio->high, 8);
-  EXPECT_FALSE(RatioOf({0, 0, 0}, {8, 8, 8}));
-  EXPECT_FALSE(RatioOf({8, 8, 8}, {0, 0, 1}));
+  EXPECT_FALSE(Ratio({0, 0, 0}, {8, 8, 8}));
+  EXPECT_FALSE(Ratio({8, 8, 8}, {0, 0, 1}));
 }
 
 TEST(Compare, IntervalsHoldTheTruthAsOftenAsTheySay) {
@@ -55,9 +55,9 @@ TEST(Compare, IntervalsHoldTheTruthAsOftenAsTheySay) {
   int differences = 0, ratios = 0;
   for (int run = 0; run < kRuns; ++run) {
     const Estimate a = estimate(10, 0.5), b = estimate(12, 0.2);
-    const Estimate difference = DifferenceOf(a, b);
+    const Estimate difference = Difference(a, b);
     differences += difference.low <= 2 && 2 <= difference.high ? 1 : 0;
-    const auto ratio = RatioOf(a, b);
+    const auto ratio = Ratio(a, b);
     ratios += ratio->low <= 1.2 && 1.2 <= ratio->high ? 1 : 0;
   }
   EXPECT_NEAR(differences, 0.95 * kRuns, 0.012 * kRuns);
@@ -95,7 +95,7 @@ TEST(Compare, SlowerByMoreThanALimit) {
   EXPECT_FALSE(IsSlower(CompareReports(Made({.step = 2.2}), Made({.step = 2.0})), 0));
 }
 
-// Of steps of seconds as well.
+// The interval does not depend on the unit: steps may take seconds.
 TEST(Compare, HowLongStepsAreDoesNotNarrowTheInterval) {
   const auto rate = [](double step) {
     return Of(CompareReports(Made({.step = step, .jitter = 0.4}), Made({.step = step})), "steps/s");
@@ -133,7 +133,7 @@ TEST(Compare, SpeedIsKnownWhereWaitsAreNot) {
   EXPECT_TRUE(Of(comparison, "steps/s").sure());
   EXPECT_TRUE(IsSlower(comparison, 0.05));
   EXPECT_THROW(Of(comparison, "waits for input"), std::logic_error);
-  EXPECT_THAT(comparison.notes, Contains("whether B waits for input is not known"));
+  EXPECT_THAT(comparison.notes, Contains("it is not known whether B waits for input"));
 }
 
 TEST(Compare, TheFirstStepsAreLeftOut) {
@@ -173,4 +173,4 @@ TEST(Compare, ForPeopleAndPrograms) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

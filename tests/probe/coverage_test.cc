@@ -6,9 +6,9 @@
 #include <random>
 #include <string>
 
-#include "recpack/probe/estimate.h"
+#include "src/probe/util/estimate.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using Random = std::mt19937;
@@ -96,7 +96,7 @@ TEST_P(Coverage, IsWhatTheIntervalSays) {
   int held = 0, below = 0;
   double width = 0;
   for (int run = 0; run < kRuns; ++run) {
-    const Estimate share = ShareOf(process.make(random, process.steps));
+    const Estimate share = EstimateShare(process.make(random, process.steps));
     held += share.low <= process.truth && process.truth <= share.high ? 1 : 0;
     below += share.high < process.truth ? 1 : 0;
     width += share.high - share.low;
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(, Coverage,
                          [](const auto& named) { return named.param.name; });
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

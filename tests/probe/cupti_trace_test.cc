@@ -7,10 +7,10 @@
 #include <fstream>
 #include <thread>
 
-#include "recpack/probe/event_reader.h"
 #include "src/base/format.h"
+#include "src/probe/events/event_reader.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ class CuptiTraceTest : public testing::Test {
   }
   ~CuptiTraceTest() override { fs::remove_all(folder_); }
 
-  // `script`: as tests/probe/fake_cupti.cc has it. Returns what the program prints.
+  // `script`: see tests/probe/fake_cupti.cc. Returns the program's output.
   std::string Run(const std::string& script, const std::string& arguments = "",
                   const std::string& cupti = RECPACK_FAKE_CUPTI) {
     std::ofstream(folder_ + "/script") << script;
@@ -179,7 +179,7 @@ TEST_F(CuptiTraceTest, AnOlderCuptisClockIsMeasured) {
   const auto events = Events();
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].event.end - events[0].event.begin, 1000);
-  // By how much it may err depends on what comes in between two readings of the clock.
+  // The error depends on what runs between two readings of the clock.
   EXPECT_GT(events[0].event.begin, 999'000'000'000);
   EXPECT_LT(events[0].event.begin, 1'001'000'000'000);
   EXPECT_EQ(Notice(), "");
@@ -210,4 +210,4 @@ TEST_F(CuptiTraceTest, AMissingCuptiIsNamedAndTheProgramGoesOn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

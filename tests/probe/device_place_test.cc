@@ -1,9 +1,10 @@
-#include "src/probe/device_place.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+#include "src/probe/causes/decide.h"
+#include "src/probe/causes/rules.h"
+
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -13,7 +14,7 @@ using testing::Not;
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSecond = 1'000'000'000;
 
-// A hundred steps of 100 ms that end at 10 s; `step` has the parts of one.
+// A hundred steps of 100 ms that end at 10 s; `step` has the parts of one step.
 std::vector<TrainerSteps> Trainers(const StepRecord& step) {
   TrainerSteps trainer{.process = 5, .lane = 5, .device = 0, .device_seen = true};
   for (int64_t i = 0; i < 100; ++i) {
@@ -35,7 +36,7 @@ TEST(Launches, ShortGapsBetweenShortKernelsAreTheLaunches) {
   EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kHost);
 }
 
-// As it is without a trace.
+// The same without a trace.
 TEST(Launches, WithoutKernelsNothingIsKnownOfThem) {
   EXPECT_EQ(Decide({.trainers = Trainers({.device = 40 * kMs})}).bottleneck, Bottleneck::kHost);
 }
@@ -56,7 +57,7 @@ TEST(Throttled, TheClockIsNamedWhereTheDeviceIsWhatTakesTheTime) {
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kThrottled);
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("hardware thermal slowdown")));
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("1200 MHz of 1980")));
-  evidence.gpus[0].busy_clock = 1970;  // a reason that costs nothing
+  evidence.gpus[0].busy_clock = 1970;  // throttled, but hardly slower
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kModel);
   evidence.gpus[0] = Throttled();
   evidence.gpus[0].throttled_share = 0.3;
@@ -73,7 +74,7 @@ TEST(Throttled, ItIsNotWhatATrainingThatWaitsForInputLacks) {
   EXPECT_NE(verdict.bottleneck, Bottleneck::kThrottled);
 }
 
-// A known fault of other tools: 100 % in a deadlock is taken for work.
+// Other tools take 100 % utilisation in a deadlock for work.
 TEST(Hang, NoStepEndsWhileTheGpuSaysItIsBusy) {
   Evidence evidence{.trainers = Trainers({.device = 95 * kMs}),
                     .gpus = {{.device = 0, .utilisation = 1, .spins_since = 11 * kSecond}},
@@ -81,7 +82,7 @@ TEST(Hang, NoStepEndsWhileTheGpuSaysItIsBusy) {
   const Verdict verdict = Decide(evidence);
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kHang);
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("the last 40 s")));
-  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("GPU 0 says")));
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("GPU 0 reports")));
   EXPECT_THAT(verdict.hints, Contains(HasSubstr("no step ends")));
   evidence.gpus[0].spins_since = 45 * kSecond;  // it worked for most of that time
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kModel);
@@ -119,7 +120,7 @@ TEST(Moving, DevicesThatComputeOneAtATime) {
   EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kModel);
   step = {.device = 80 * kMs, .all_devices = 81 * kMs, .more_devices = kMs};  // a stray kernel
   EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kModel);
-  // Small pieces of work, each of which waits for the other device's.
+  // Small pieces of work, each of which waits for the other device.
   step = {.device = 30 * kMs,
           .all_devices = 31 * kMs,
           .more_devices = 14 * kMs,
@@ -130,7 +131,7 @@ TEST(Moving, DevicesThatComputeOneAtATime) {
   step = {.device_copies = 40 * kMs,
           .device = 50 * kMs,
           .all_devices = 51 * kMs,
-          .more_devices = 25 * kMs};  // what they copy meanwhile comes first
+          .more_devices = 25 * kMs};  // copies are checked first
   EXPECT_EQ(Decide({.trainers = Trainers(step)}).bottleneck, Bottleneck::kCopyOnDevices);
 }
 
@@ -158,10 +159,10 @@ TEST(Hints, BusyProcessorsAndFilesAreShownBesideALowUtilisation) {
   evidence.system->pressure.io.some = 0.5;
   EXPECT_THAT(Decide(evidence).hints, Contains(HasSubstr("1.9 of 2 processors")));
   EXPECT_THAT(Decide(evidence).hints,
-              Contains(HasSubstr("I/O held some task of the machine up 50.0 %")));
+              Contains(HasSubstr("some task of the machine waited for I/O 50.0 %")));
   evidence.gpus[0].utilisation = 0.9;
   EXPECT_EQ(Decide(evidence).hints.size(), 1u);
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

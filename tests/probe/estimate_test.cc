@@ -1,32 +1,32 @@
-#include "recpack/probe/estimate.h"
+#include "src/probe/util/estimate.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 TEST(Estimate, IsOfSumsAndNotOfMeans) {
-  const Estimate share = ShareOf({{0, 1}, {30, 99}});
+  const Estimate share = EstimateShare({{0, 1}, {30, 99}});
   EXPECT_DOUBLE_EQ(share.value, 0.3);
 }
 
 TEST(Estimate, OfNothingIsNothing) {
-  const Estimate none = ShareOf({});
+  const Estimate none = EstimateShare({});
   EXPECT_EQ(none.value, 0);
   EXPECT_EQ(none.high, 0);
 }
 
 TEST(Estimate, EqualStepsLeaveNoDoubt) {
-  const Estimate share = ShareOf(std::vector<Part>(100, {25, 100}));
+  const Estimate share = EstimateShare(std::vector<Part>(100, {25, 100}));
   EXPECT_DOUBLE_EQ(share.low, 0.25);
   EXPECT_DOUBLE_EQ(share.high, 0.25);
 }
 
 TEST(Estimate, OneStepIsNoneToDoubtBy) {
-  const Estimate share = ShareOf({{1, 4}});
+  const Estimate share = EstimateShare({{1, 4}});
   EXPECT_DOUBLE_EQ(share.low, 0.25);
   EXPECT_DOUBLE_EQ(share.high, 0.25);
 }
@@ -34,14 +34,14 @@ TEST(Estimate, OneStepIsNoneToDoubtBy) {
 TEST(Estimate, StaysAShare) {
   std::vector<Part> series(40, {0, 100});
   series[7] = {100, 100};
-  const Estimate rare = ShareOf(series);
+  const Estimate rare = EstimateShare(series);
   EXPECT_GE(rare.low, 0);
   for (Part& part : series) part.part = part.whole - part.part;
-  const Estimate often = ShareOf(series);
+  const Estimate often = EstimateShare(series);
   EXPECT_LE(often.high, 1);
 }
 
-// Neighbours are drawn as one where there are many: the figure is that of all.
+// Long series are grouped: the value is still that of all parts.
 TEST(Estimate, OfALongSeriesNothingIsLeftOut) {
   std::vector<Part> series;
   double part = 0, whole = 0;
@@ -51,10 +51,10 @@ TEST(Estimate, OfALongSeriesNothingIsLeftOut) {
     part += series.back().part;
     whole += series.back().whole;
   }
-  const Estimate share = ShareOf(series);
+  const Estimate share = EstimateShare(series);
   EXPECT_NEAR(share.value, part / whole, 1e-12);
   EXPECT_NEAR(share.high - share.low, 2 * 1.96 * 0.2 / std::sqrt(10'007), 0.005);
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

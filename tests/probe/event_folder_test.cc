@@ -1,4 +1,4 @@
-#include "recpack/probe/event_folder.h"
+#include "src/probe/events/event_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 
 #include <fstream>
 
-#include "recpack/probe/event_reader.h"
+#include "src/probe/events/event_reader.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -24,17 +24,18 @@ class EventFolderTest : public testing::Test {
 };
 
 TEST_F(EventFolderTest, NoticesAreSaidOnce) {
-  EXPECT_THAT(NoticesIn(folder_.path()), IsEmpty());
+  EXPECT_THAT(ReadNotices(folder_.path()), IsEmpty());
   Write("1-python.notice", "no steps\n\nno waits\n");
   Write("2-python.notice", "no steps\n");
   Write("2-python.events", "no notice\n");
-  EXPECT_THAT(NoticesIn(folder_.path()), ElementsAre("no steps", "no waits"));
+  EXPECT_THAT(ReadNotices(folder_.path()), ElementsAre("no steps", "no waits"));
 }
 
 TEST_F(EventFolderTest, WhoseEventsAreNotWholeIsNamed) {
-  EXPECT_THAT(LostIn(folder_.path()), IsEmpty());
+  EXPECT_THAT(ReadLosses(folder_.path()), IsEmpty());
   Write("712-python.lost", "");
-  EXPECT_THAT(LostIn(folder_.path()), ElementsAre(HasSubstr("what process 712 told")));
+  EXPECT_THAT(ReadLosses(folder_.path()),
+              ElementsAre(HasSubstr("events of process 712 are incomplete")));
 }
 
 TEST_F(EventFolderTest, WhetherThereWereAcceleratorsIsKept) {
@@ -54,17 +55,17 @@ TEST_F(EventFolderTest, NoPipeIsWaitedFor) {
   for (const char* name : {"1-python.notice", "machine", "1-python.events"}) {
     ASSERT_EQ(::mkfifo(std::string(folder_ / name).c_str(), 0600), 0);
   }
-  EXPECT_THAT(NoticesIn(folder_.path()), IsEmpty());
+  EXPECT_THAT(ReadNotices(folder_.path()), IsEmpty());
   EXPECT_EQ(KeptAccelerators(folder_.path()), std::nullopt);
   EventReader reader(folder_.path());
   EXPECT_THAT(reader.PollAll(), IsEmpty());
-  EXPECT_THAT(reader.damage(), ElementsAre(HasSubstr("1-python.events: is no file")));
+  EXPECT_THAT(reader.damage(), ElementsAre(HasSubstr("1-python.events: not a regular file")));
 }
 
 TEST_F(EventFolderTest, OfAFolderThatIsNotThereNothingIsSaid) {
-  EXPECT_THAT(NoticesIn("/no such folder"), IsEmpty());
-  EXPECT_THAT(LostIn("/no such folder"), IsEmpty());
+  EXPECT_THAT(ReadNotices("/no such folder"), IsEmpty());
+  EXPECT_THAT(ReadLosses("/no such folder"), IsEmpty());
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

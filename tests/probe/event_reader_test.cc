@@ -1,4 +1,4 @@
-#include "recpack/probe/event_reader.h"
+#include "src/probe/events/event_reader.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@
 #include "src/base/format.h"
 #include "tests/base/forked.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,7 +77,7 @@ TEST_F(EventReaderTest, ARecordThatIsHalfThereComesWhenItIsWhole) {
   EXPECT_THAT(reader.damage(), IsEmpty());
 }
 
-// Of a process that is no more nothing is expected, and what comes all the same is not lost.
+// Files of ended processes are not polled, but events in them are not lost.
 TEST_F(EventReaderTest, FilesOfProcessesThatEndedAreReadToTheirEnds) {
   EXPECT_EQ(InChild([] {
               EventLog::Open("x")->Write({.begin = 1, .end = 2});
@@ -155,7 +155,7 @@ TEST_F(EventReaderTest, GivesRoomOnTheDiskBackWhereItIsAskedTo) {
     GTEST_SKIP() << "this file system has no holes";
   }
   EXPECT_LT(room(), full / 10);
-  // What is written on is read on.
+  // Appended events are read.
   write(kMany + 1, kMany + 4);
   const auto rest = reader.Poll();
   ASSERT_THAT(rest, SizeIs(3));
@@ -176,7 +176,7 @@ TEST_F(EventReaderTest, FilesThatComeLaterAreFound) {
   EXPECT_THAT(reader.Poll(), IsEmpty());
   EventLog::Open("later")->Write({.begin = 1, .end = 2});
   EXPECT_THAT(reader.Poll(), SizeIs(1));
-  // A file system that counts in days.
+  // A file system whose times have a resolution of days.
   fs::last_write_time(folder_, long_ago);
   EXPECT_THAT(reader.Poll(), IsEmpty());
   EventLog::Open("unseen")->Write({.begin = 1, .end = 2});
@@ -191,7 +191,7 @@ TEST_F(EventReaderTest, AFileThatIsNoneIsNamedOnceAndTheOthersAreRead) {
   EventReader reader(folder_);
   EXPECT_THAT(reader.Poll(), SizeIs(1));
   EXPECT_THAT(reader.Poll(), IsEmpty());
-  EXPECT_THAT(reader.damage(), ElementsAre(HasSubstr("-a.events: no event file from byte 0 on")));
+  EXPECT_THAT(reader.damage(), ElementsAre(HasSubstr("-a.events: invalid record at byte 0")));
 }
 
 TEST_F(EventReaderTest, AfterAnExecNamesBeginAnew) {
@@ -209,4 +209,4 @@ TEST_F(EventReaderTest, AfterAnExecNamesBeginAnew) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

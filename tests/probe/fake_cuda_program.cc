@@ -1,6 +1,6 @@
-// A program that uses CUDA and NVTX, as far as their injection goes: loads the libraries that its
-// environment names and calls what the driver and NVTX would. Arguments: "nvtx": prints what NVTX
-// got; "wait PATH": goes on when there is a PATH; "fork": a child ends before the program.
+// Simulates the injection of CUDA and NVTX: loads the libraries that the environment names and
+// calls their entry points. Arguments: "nvtx": prints the result for NVTX; "wait PATH": waits until
+// PATH exists; "fork": forks a child that ends first.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>

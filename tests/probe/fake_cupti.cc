@@ -1,12 +1,12 @@
-// Stands in for CUDA's libcupti.so.13. What it records is in the file that FAKE_CUPTI names: a line
-// a record, given at the next flush if its kind is enabled. Times are on CUPTI's clock.
+// Fake of CUDA's libcupti.so.13. The file that FAKE_CUPTI names has a line per record, delivered at
+// the next flush if its kind is enabled. Times are on CUPTI's clock.
 //
 //   kernel DEVICE STREAM BEGIN END NAME         call runtime|driver NUMBER THREAD BEGIN END
 //   copy KIND DEVICE STREAM BEGIN END BYTES     marker FLAGS ID THREAD TIME [DOMAIN:]NAME
 //   peer DEVICE STREAM BEGIN END BYTES          many COUNT    kernels at once
 //   fill DEVICE STREAM BEGIN END BYTES          graph         a record of another kind
-//   fail FUNCTION CODE                          skew NS       its clock less CLOCK_MONOTONIC
-//   forced                                      all is given only at a forced flush
+//   fail FUNCTION CODE                          skew NS       its clock minus CLOCK_MONOTONIC
+//   forced                                      deliver only at a forced flush
 #include <cupti.h>
 #include <time.h>
 
@@ -30,13 +30,13 @@ struct State {
   uint64_t (*now)() = nullptr;
   std::set<int> kinds;
   std::set<std::pair<int, uint32_t>> calls;  // kind, number
-  std::deque<std::string> texts;             // names live as long as CUPTI
+  std::deque<std::string> texts;             // names, valid until the process ends
   std::vector<std::string> script;
   size_t dropped = 0;
 };
 
 State& Of() {
-  static State& state = *new State;  // threads call it to the end of the process
+  static State& state = *new State;  // never destroyed: threads use it until the process ends
   return state;
 }
 
@@ -49,7 +49,7 @@ std::vector<std::string> ReadScript() {
   return lines;
 }
 
-// The words after `key` on its first line; empty where there is none.
+// Returns the words after `key` on its first line; empty without such a line.
 std::string Find(const std::string& key) {
   for (const std::string& line : ReadScript()) {
     if (line == key) return " ";
@@ -72,7 +72,7 @@ CUptiResult Enter(const char* function) {
 
 const char* Keep(const std::string& text) { return Of().texts.emplace_back(text).c_str(); }
 
-// Buffers of the client, filled and given back.
+// Fills the client's buffers and returns them.
 class Writer {
  public:
   ~Writer() { Give(); }
@@ -91,7 +91,7 @@ class Writer {
     std::memcpy(buffer_ + used_, &record, sizeof(Record));
     used_ += sizeof(Record);
   }
-  // Keeps what is filled until the end, as CUPTI does while work is under way.
+  // Keeps filled buffers until the end, as CUPTI does while work is in progress.
   void Hold() {
     held_.push_back({buffer_, used_});
     buffer_ = nullptr;

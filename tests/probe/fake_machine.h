@@ -1,15 +1,15 @@
-// Made-up /proc and /sys folders.
+// Fake /proc and /sys folders.
 #pragma once
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
-#include "recpack/probe/system_sampler.h"
 #include "src/base/format.h"
+#include "src/probe/procfs/system_sampler.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct FakeProcess {
   int process = 0;
@@ -53,7 +53,7 @@ class FakeMachine {
   }
   void Remove(const std::string& path) const { std::filesystem::remove_all(folder_ / path); }
 
-  // /proc/stat: lines of processors, and how many processes have begun.
+  // Writes /proc/stat: the processors' lines, and the number of processes started.
   void Stat(const std::string& cores, int forks) const {
     Write("proc/stat", format("cpu  1 2 3 4\n{}intr 5 0 0\nctxt 6\nprocesses {}\n", cores, forks));
   }
@@ -69,7 +69,7 @@ class FakeMachine {
         p.processor);
   }
 
-  // With one thread: its main one.
+  // Adds a process with its main thread.
   void Set(const FakeProcess& process) const {
     const std::string folder = format("proc/{}", process.process);
     Write(folder + "/stat", StatText(process));
@@ -87,7 +87,7 @@ class FakeMachine {
     Write(folder + "/schedstat", "1000 2000 3\n");
     Write(folder + "/status", format("Name:\tx\nCpus_allowed_list:\t{}\nMems:\t0\n", allowed));
   }
-  // Who has the file open reads no more from it, as from the kernel.
+  // Ends a thread. Empties its files for readers that have them open, as the kernel does.
   void EndThread(int process, int thread) const {
     const std::string folder = format("proc/{}/task/{}", process, thread);
     for (const char* file : {"/stat", "/schedstat"}) Write(folder + file, "");
@@ -106,4 +106,4 @@ class FakeMachine {
   TemporaryFolder folder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,9 +1,8 @@
-// Stands in for the driver's libnvidia-ml.so.1. What it tells is in the file that FAKE_NVML names,
-// which is read at each call, so that it can change in mid-run; where it is not there, no driver is
-// loaded.
+// Fake of the driver's libnvidia-ml.so.1. Its values are in the file that FAKE_NVML names, which is
+// read at each call, so that a test can change it. Without the file, no driver is loaded.
 //
-//   devices 2                     and DEVICE.KEY VALUE, in NVML's units; what is not there is "not
-//   driver 580.95.05              supported"; `*` instead of a device: all that do not say it
+//   devices 2                     and DEVICE.KEY VALUE, in NVML's units; missing keys are "not
+//   driver 580.95.05              supported"; device `*`: all devices without the key
 //   cuda 13000
 //   0.name NVIDIA H200
 //   0.utilization 55 20           percent: kernels, memory
@@ -12,9 +11,9 @@
 //   0.gpm 2:55.5 10:30            pcie_rx, pcie_generation, pcie_width, most_pcie_generation,
 //                                 most_pcie_width, temperature, mig, uuid
 //   fail FUNCTION CODE [DEVICE [FROM [TO]]]   FUNCTION, DEVICE: or *; calls count from 0
-//   block FUNCTION PATH           returns only when there is no PATH
+//   block FUNCTION PATH           blocks until PATH does not exist
 //
-// FAKE_NVML_OLD: a driver from before 2022.
+// FAKE_NVML_OLD: behaves like a driver from before 2022.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,20 +28,21 @@
 #include <utility>
 #include <vector>
 
-#include "src/probe/nvml_abi.h"
+#include "src/probe/gpu/nvml_abi.h"
 
 namespace {
 
-using namespace recpack::nvml;  // NOLINT(google-build-using-namespace): it is what this implements
+using namespace recpack::probe::nvml;  // NOLINT(google-build-using-namespace): this file implements
+                                       // it
 
 constexpr Return kInvalidArgument = 2;
 constexpr int kNoDevice = -1;
 
-// Never destroyed: threads that nobody waits for may call while the process ends.
-std::mutex& mutex = *new std::mutex;  // of what follows
+// Never destroyed: detached threads may call while the process ends.
+std::mutex& mutex = *new std::mutex;  // guards the variables below
 auto& calls = *new std::map<std::pair<std::string, int>, int>;
 bool initialised = false;
-unsigned life = 0;  // of the driver: it knows the handles of this one only
+unsigned life = 0;  // number of driver loads: handles of earlier ones are invalid
 
 using Lines = std::vector<std::vector<std::string>>;
 
@@ -60,7 +60,7 @@ Lines Script() {
   return lines;
 }
 
-// Empty where the script has no such line.
+// Returns an empty result if the script has no such line.
 std::vector<std::string> Words(const std::string& key) {
   for (const auto& line : Script()) {
     if (line[0] == key) return {line.begin() + 1, line.end()};
@@ -69,7 +69,7 @@ std::vector<std::string> Words(const std::string& key) {
 }
 
 constexpr int kStale = -2;
-constexpr unsigned kHandles = 1000;  // in a life
+constexpr unsigned kHandles = 1000;  // per driver load
 
 int Index(Device device) {
   const auto handle = reinterpret_cast<uintptr_t>(device);
@@ -91,7 +91,7 @@ bool Matches(const std::string& pattern, const std::string& text) {
   return pattern == "*" || pattern == text;
 }
 
-// What a call returns before anything else; kSuccess: it goes on.
+// Returns the scripted failure of a call; kSuccess: the call proceeds.
 Return Enter(const std::string& function, int device = kNoDevice) {
   const Lines script = Script();
   int call = 0;
@@ -331,7 +331,7 @@ Return nvmlGpmQueryDeviceSupport(Device device, GpmSupport* support) {
   return kSuccess;
 }
 
-// A sample is when it was taken, and where.
+// A sample holds its time and its device.
 struct FakeGpmSample {
   int taken = 0;
   Device device = nullptr;

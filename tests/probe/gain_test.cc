@@ -1,4 +1,4 @@
-#include "recpack/probe/gain.h"
+#include "src/probe/gain/gain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr uint32_t kSteps = 16;  // of a block: 4 left out, 11 measured
+constexpr uint32_t kSteps = 16;  // per block: 4 left out, 11 measured
 constexpr uint32_t kBatch = 10;
 
-// A training whose steps take a known time, by the kind of their batches.
+// Simulates a training whose steps take a known time per kind of batches.
 struct Training {
   std::array<int64_t, GainPlan::kKinds> step = {2'000'000, 1'000'000, 1'250'000, 900'000};  // ns
   int process = 7;
@@ -50,7 +50,7 @@ struct Training {
   }
 };
 
-constexpr uint64_t StepsOf(uint64_t rounds) { return kSteps * (1 + 4 * rounds) + 1; }
+constexpr uint64_t FindSteps(uint64_t rounds) { return kSteps * (1 + 4 * rounds) + 1; }
 
 GainResult ResultOf(const std::vector<std::vector<TimedEvent>>& all) {
   GainBlocks blocks(kSteps);
@@ -59,7 +59,7 @@ GainResult ResultOf(const std::vector<std::vector<TimedEvent>>& all) {
 }
 
 TEST(Gain, IsWhatTheBlocksDiffer) {
-  const GainResult result = ResultOf({Training().Take(StepsOf(3))});
+  const GainResult result = ResultOf({Training().Take(FindSteps(3))});
   EXPECT_EQ(result.rounds, 3U);
   EXPECT_EQ(result.trainers, 1U);
   EXPECT_EQ(result.measured_steps, 11U);
@@ -75,13 +75,13 @@ TEST(Gain, IsWhatTheBlocksDiffer) {
 }
 
 TEST(Gain, ARoundCountsOnceItIsOver) {
-  EXPECT_EQ(ResultOf({Training().Take(StepsOf(1) - 1)}).rounds, 0U);
-  EXPECT_EQ(ResultOf({Training().Take(StepsOf(1))}).rounds, 1U);
-  EXPECT_EQ(ResultOf({Training().Take(StepsOf(2) - 1)}).rounds, 1U);
+  EXPECT_EQ(ResultOf({Training().Take(FindSteps(1) - 1)}).rounds, 0U);
+  EXPECT_EQ(ResultOf({Training().Take(FindSteps(1))}).rounds, 1U);
+  EXPECT_EQ(ResultOf({Training().Take(FindSteps(2) - 1)}).rounds, 1U);
 }
 
 TEST(Gain, EventsMayComeBitByBit) {
-  const auto events = Training().Take(StepsOf(3));
+  const auto events = Training().Take(FindSteps(3));
   GainBlocks blocks(kSteps);
   for (const TimedEvent& event : events) blocks.Add({event});
   EXPECT_EQ(blocks.batches(), events.size());
@@ -92,7 +92,7 @@ TEST(Gain, OfSeveralDevicesIsThatOfAllTogether) {
   Training other;
   other.device = 1;
   other.step[0] = 4'000'000;
-  const GainResult result = ResultOf({Training().Take(StepsOf(3)), other.Take(StepsOf(2))});
+  const GainResult result = ResultOf({Training().Take(FindSteps(3)), other.Take(FindSteps(2))});
   EXPECT_EQ(result.trainers, 2U);
   EXPECT_EQ(result.rounds, 2U) << "that all have finished";
   EXPECT_NEAR(result.rate(LoaderMode::kLive).value, 7'500, 1e-6);
@@ -102,7 +102,7 @@ TEST(Gain, OfSeveralDevicesIsThatOfAllTogether) {
 TEST(Gain, AndOfSeveralProcesses) {
   Training other;
   other.process = 8;
-  const GainResult result = ResultOf({Training().Take(StepsOf(2)), other.Take(StepsOf(2))});
+  const GainResult result = ResultOf({Training().Take(FindSteps(2)), other.Take(FindSteps(2))});
   EXPECT_EQ(result.trainers, 2U);
   EXPECT_NEAR(result.gain.value, 10'000, 1e-6);
 }
@@ -110,7 +110,7 @@ TEST(Gain, AndOfSeveralProcesses) {
 TEST(Gain, ALoaderThatGivesLittleIsNoTrainings) {
   Training evaluation;
   evaluation.loader = 1;
-  const GainResult result = ResultOf({Training().Take(StepsOf(4)), evaluation.Take(20)});
+  const GainResult result = ResultOf({Training().Take(FindSteps(4)), evaluation.Take(20)});
   EXPECT_EQ(result.trainers, 1U);
   EXPECT_NEAR(result.gain.value, 5'000, 1e-6);
   EXPECT_THAT(result.notes, ElementsAre(HasSubstr("loader 1 of process 7 gave 20 batches")));
@@ -120,7 +120,7 @@ TEST(Gain, WhatLiesBetweenEpochsIsLeftOut) {
   const Training training;
   std::vector<TimedEvent> events;
   int64_t later = 0;
-  for (TimedEvent event : training.Take(StepsOf(3))) {
+  for (TimedEvent event : training.Take(FindSteps(3))) {
     event.event.begin += later;
     events.push_back(event);
     if (events.size() % 20 != 0) continue;
@@ -133,7 +133,7 @@ TEST(Gain, WhatLiesBetweenEpochsIsLeftOut) {
 TEST(Gain, RoundsOfTooManyEpochsDoNotCount) {
   const Training training;
   std::vector<TimedEvent> events;
-  for (const TimedEvent& event : training.Take(StepsOf(2))) {
+  for (const TimedEvent& event : training.Take(FindSteps(2))) {
     events.push_back(event);
     events.push_back(training.Mark(GainMark::kEndOfEpoch, event.event.value, event.event.begin));
   }
@@ -144,7 +144,7 @@ TEST(Gain, RoundsOfTooManyEpochsDoNotCount) {
 
 TEST(Gain, EventsThatMakeNoSenseAreNone) {
   Training damaged;
-  std::vector<TimedEvent> events = damaged.Take(StepsOf(2));
+  std::vector<TimedEvent> events = damaged.Take(FindSteps(2));
   events.push_back(damaged.Mark(0, ~uint64_t{0}, 5));
   events.push_back(damaged.Mark(0, 1, 5));
   TimedEvent other = events.front();
@@ -156,7 +156,7 @@ TEST(Gain, EventsThatMakeNoSenseAreNone) {
 }
 
 TEST(Gain, TheTextIsOneScreenWithTheGainFirst) {
-  const std::string text = GainText(ResultOf({Training().Take(StepsOf(3))}));
+  const std::string text = GainText(ResultOf({Training().Take(FindSteps(3))}));
   EXPECT_THAT(text, testing::StartsWith("gain of a perfect input: +5000.0 samples/s"));
   EXPECT_THAT(text, HasSubstr("starvation"));
   std::istringstream lines(text);
@@ -167,15 +167,15 @@ TEST(Gain, TheTextIsOneScreenWithTheGainFirst) {
 }
 
 TEST(Gain, TheJsonHasAllFigures) {
-  const auto json = nlohmann::json::parse(GainJson(ResultOf({Training().Take(StepsOf(3))})));
+  const auto json = nlohmann::json::parse(GainJson(ResultOf({Training().Take(FindSteps(3))})));
   EXPECT_EQ(json["rounds"], 3);
   EXPECT_NEAR(json["gain"]["value"], 5'000, 1e-6);
   EXPECT_NEAR(json["samples_per_s"]["live"]["low"], 5'000, 1e-3);
   EXPECT_TRUE(json.contains("interference"));
-  const auto one = nlohmann::json::parse(GainJson(ResultOf({Training().Take(StepsOf(1))})));
+  const auto one = nlohmann::json::parse(GainJson(ResultOf({Training().Take(FindSteps(1))})));
   EXPECT_TRUE(one["gain"]["low"].is_null()) << "one round has no interval";
   EXPECT_FALSE(nlohmann::json::parse(GainJson({})).contains("gain"));
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

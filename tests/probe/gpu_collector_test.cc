@@ -1,4 +1,4 @@
-#include "src/probe/gpu_collector.h"
+#include "src/probe/gpu/gpu_collector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "recpack/base/event_log.h"
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -44,7 +44,7 @@ class GpuCollectorTest : public testing::Test {
 
 TEST_F(GpuCollectorTest, MeansOfTheGpusThatTheProgramUses) {
   Sample();
-  nvml_.Say(Gpus("0.utilization 50 20\n"));  // the first line of a kind holds: of device 0
+  nvml_.Say(Gpus("0.utilization 50 20\n"));  // the first line for device 0 wins
   Sample();
   EXPECT_TRUE(collector_->any());
   const auto uses = collector_->Uses();
@@ -59,7 +59,7 @@ TEST_F(GpuCollectorTest, MeansOfTheGpusThatTheProgramUses) {
   EXPECT_THAT(Unseen(), IsEmpty());
 }
 
-// Of a long watch few samples are kept: none need lie within the time that is asked for.
+// A long watch keeps few samples: there may be none within the requested time.
 TEST_F(GpuCollectorTest, IdleTimeOfAShortPartOfALongWatch) {
   nvml_.Say(Gpus("0.utilization 75 40\n"));
   Sample(1000);
@@ -74,7 +74,7 @@ TEST_F(GpuCollectorTest, IdleTimeOfAShortPartOfALongWatch) {
 
 TEST_F(GpuCollectorTest, IdleTimeIsThatOfTheSteps) {
   nvml_.Say(Gpus("0.utilization 0 0\n"));
-  Sample(30);  // it starts
+  Sample(30);  // start-up
   const int64_t begin = EventLog::Now();
   nvml_.Say(Gpus("0.utilization 75 40\n"));
   Sample(30);
@@ -180,4 +180,4 @@ TEST(GpuCollector, WithoutADriverThereAreNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

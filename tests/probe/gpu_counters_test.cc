@@ -3,7 +3,7 @@
 
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -81,4 +81,4 @@ TEST(GpuCountersTest, AGpuThatIsLostThereIsLost) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -5,7 +5,7 @@
 
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -67,4 +67,4 @@ TEST(GpuHangTest, ASamplerEndsWithoutAnAnswer) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "src/probe/gpu_processes.h"
+#include "src/probe/gpu/gpu_processes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "src/base/format.h"
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -31,7 +31,7 @@ TEST(GpuProcessesTest, AreNamedWithTheirMemory) {
   ASSERT_THAT(*processes, SizeIs(2));
   EXPECT_EQ((*processes)[0].pid, 4711);
   EXPECT_EQ((*processes)[0].memory, Reading<uint64_t>(1048576u));
-  EXPECT_THAT((*processes)[1].memory.reason(), HasSubstr("does not tell"));
+  EXPECT_THAT((*processes)[1].memory.reason(), HasSubstr("does not report memory"));
 }
 
 TEST(GpuProcessesTest, NoneIsNoneOnTheHost) {
@@ -61,4 +61,4 @@ TEST(GpuProcessesTest, TranslatedNumbersDo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

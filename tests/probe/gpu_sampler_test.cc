@@ -1,11 +1,11 @@
-#include "recpack/probe/gpu_sampler.h"
+#include "src/probe/gpu/gpu_sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -36,7 +36,7 @@ cuda 13000
 0.temperature 61
 )";
 
-// The one sample of the one GPU.
+// Returns the sample of the only GPU.
 GpuSample SampleOf(GpuSampler& sampler) {
   auto samples = sampler.Sample();
   EXPECT_THAT(samples, SizeIs(1));
@@ -198,7 +198,7 @@ TEST(GpuSamplerTest, AnOlderDriversFunctionsDoToo) {
   SampleOf(sampler);
   const GpuSample sample = SampleOf(sampler);
   ASSERT_TRUE(sample.values);
-  EXPECT_EQ(sample.values->memory_used, Reading<uint64_t>(400u));  // with the reserved
+  EXPECT_EQ(sample.values->memory_used, Reading<uint64_t>(400u));  // includes reserved memory
   ASSERT_TRUE(sample.values->clock_reasons);
   EXPECT_THAT(*sample.values->clock_reasons, SizeIs(1));
   ASSERT_TRUE(sample.values->processes);
@@ -232,4 +232,4 @@ TEST(GpuSamplerTest, AMigGpuSaysWhatIsNotToBeHad) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,9 +1,9 @@
-#include "src/probe/http_answer.h"
+#include "src/probe/live/http_answer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::EndsWith;
@@ -69,4 +69,4 @@ TEST(HttpAnswer, EveryPrefixOfAHeadIsNotAllOfIt) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// The other side of a server that is tested.
+// HTTP client for tests of servers.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 
 #include "recpack/base/socket.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 // One connection to a server of this machine, as "127.0.0.1:80" or "[::1]:80".
 class HttpClient {
@@ -52,4 +52,4 @@ inline std::string Ask(const std::string& address, const std::string& request) {
   return client.Send(request) ? client.Rest() : "not sent";
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,11 +1,10 @@
-#include "src/probe/input_work.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/probe/input_samples.h"
+#include "src/probe/causes/rules.h"
+#include "src/probe/evidence/hook_samples.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -52,17 +51,18 @@ TEST(InputWorkPlace, IsWhatTheThreadsAreAtMost) {
         .seconds = 9,
         .threads = {{Bottleneck::kFunction, 0.4}, {Bottleneck::kDecode, 0.6}}}});
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
-  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("90.0 % of their time at work")));
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("worked 90.0 % of their time")));
 }
 
-// As those of an evaluation's loader (persistent_workers), or of ranks that have their batches.
+// Idle workers: those of an evaluation's loader (persistent_workers), or of ranks whose batches are
+// ready.
 TEST(InputWorkPlace, IsNotHiddenByWorkersThatHaveNothingToDo) {
   const InputWork idle{.process = 1, .seconds = 9, .waiting = 1};
   const InputWork busy{.process = 2, .seconds = 9, .threads = {{Bottleneck::kDecode, 1}}};
   EXPECT_EQ(Named({idle, idle, idle, busy}).bottleneck, Bottleneck::kDecode);
 }
 
-// As a DataLoader does without persistent_workers.
+// A DataLoader without persistent_workers restarts its workers each epoch.
 TEST(InputWorkPlace, WorkersThatAreStartedAnewCountOneAfterTheOther) {
   const InputWork epoch{.seconds = 2, .threads = {{Bottleneck::kDecode, 1}}};
   Verdict verdict;
@@ -77,7 +77,7 @@ TEST(InputWorkPlace, IsNotKnownOfThreadsThatMostlyWait) {
   EXPECT_EQ(
       Named({{.seconds = 9, .threads = {{Bottleneck::kDecode, 0.4}}, .waiting = 0.6}}).bottleneck,
       Bottleneck::kUnknown);
-  // A function that a library calls now and then.
+  // A function that a library calls from time to time.
   EXPECT_EQ(Named({{.seconds = 9, .threads = {{Bottleneck::kFunction, 0.3}}}}).bottleneck,
             Bottleneck::kUnknown);
   EXPECT_EQ(Named({{.seconds = 9, .threads = {{Bottleneck::kUnknown, 1}}}}).bottleneck,
@@ -85,4 +85,4 @@ TEST(InputWorkPlace, IsNotKnownOfThreadsThatMostlyWait) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

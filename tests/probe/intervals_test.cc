@@ -1,11 +1,11 @@
-#include "src/probe/intervals.h"
+#include "src/probe/util/intervals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -24,7 +24,7 @@ TEST(Intervals, GapsAreInsideOfTheWhole) {
   EXPECT_THAT(Gaps({{0, 12}}, {2, 10}), IsEmpty());
 }
 
-// Against a moment by moment count.
+// Compares with sets of single points in time.
 TEST(Intervals, AgreeWithCountingMoments) {
   constexpr int64_t kEnd = 60;
   std::mt19937 random(3);
@@ -59,4 +59,4 @@ TEST(Intervals, AgreeWithCountingMoments) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "recpack/probe/kept_report.h"
+#include "src/probe/report/kept_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/probe/made_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,7 +154,7 @@ TEST_F(KeptReports, MembersThatCannotBeAreNamed) {
   }
 }
 
-// Null; builds before wrote 0 where all of the time may be waits.
+// An unlimited gain is null; earlier builds wrote 0 if all of the time may be waits.
 TEST_F(KeptReports, AGainWithoutLimitIsOne) {
   struct {
     const char *share, *gain, *same;
@@ -179,7 +179,7 @@ TEST_F(KeptReports, AGainWithoutLimitIsOne) {
     EXPECT_EQ(before.high, now.high) << same;
   }
   const Estimate none = read(R"({"value":0,"low":0,"high":0})", R"({"value":0,"low":0,"high":0})");
-  EXPECT_EQ(none.high, 0) << "nothing to gain is no gain without limit";
+  EXPECT_EQ(none.high, 0) << "a gain of 0 is not an unlimited gain";
 }
 
 TEST_F(KeptReports, AFileThatIsNotThere) {
@@ -217,7 +217,7 @@ TEST_F(KeptReports, DamagedOnesAndCopiesAreLeftOutAndNamed) {
   EXPECT_EQ(found.left_out[1].path, half);
   EXPECT_THAT(found.left_out[1].reason, HasSubstr("half written"));
   EXPECT_EQ(found.left_out[2].path, foreign);
-  EXPECT_THAT(found.left_out[2].reason, HasSubstr("no report of recprobe"));
+  EXPECT_THAT(found.left_out[2].reason, HasSubstr("not a report of recprobe"));
 }
 
 TEST_F(KeptReports, AFolderWithoutAnyIsAnError) {
@@ -228,4 +228,4 @@ TEST_F(KeptReports, AFolderWithoutAnyIsAnError) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

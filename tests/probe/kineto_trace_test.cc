@@ -1,4 +1,4 @@
-#include "recpack/probe/kineto_trace.h"
+#include "src/probe/events/kineto_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "src/base/format.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,7 +46,7 @@ class KinetoTraceTest : public testing::Test {
     return ReadKinetoTrace(path_);
   }
 
-  // What the error says.
+  // Returns the error's message.
   std::string Refusal(const std::string& text, ErrorKind kind) const {
     try {
       Read(text);
@@ -128,7 +128,7 @@ TEST_F(KinetoTraceTest, ReadsWhatTheHostDid) {
   EXPECT_EQ(waits[0].event.end, 200'001);
   EXPECT_EQ(Of(trace, EventKind::kStep).at(0).event.value, 7u);
   EXPECT_EQ(Of(trace, EventKind::kRange).at(0).name, "Optimizer.step#SGD.step");
-  // An operator, a question to CUDA, the step's and a stream's shadow on the device.
+  // An operator, a query to CUDA, and the device's copies of the step and of a stream event.
   EXPECT_EQ(trace.passed_over, 4u);
 }
 
@@ -156,7 +156,7 @@ TEST_F(KinetoTraceTest, OlderOnesCountFrom1970InWholeMicroseconds) {
 }
 
 TEST_F(KinetoTraceTest, TimesAreExact) {
-  // As a double this one is off by 1/8 us.
+  // A double would be off by 1/8 us.
   const auto begin_of = [this](const std::string& ts) {
     return Read(R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7,
         "ts": )" +
@@ -192,8 +192,8 @@ TEST_F(KinetoTraceTest, APackedOneThatWasCutIsRefused) {
 
 TEST_F(KinetoTraceTest, WhatIsNoJsonIsRefusedWithItsPlace) {
   EXPECT_THAT(Refusal("{\"traceEvents\": [{\"ph\": inf}]}", ErrorKind::kCorrupt),
-              HasSubstr("no JSON at byte 25 of its text"));
-  EXPECT_THAT(Refusal("PNG", ErrorKind::kCorrupt), HasSubstr("no JSON at byte 1 of its text"));
+              HasSubstr("invalid JSON at byte 25 of its text"));
+  EXPECT_THAT(Refusal("PNG", ErrorKind::kCorrupt), HasSubstr("invalid JSON at byte 1 of its text"));
 }
 
 TEST_F(KinetoTraceTest, JsonOfAnotherKindIsRefused) {
@@ -251,4 +251,4 @@ TEST_F(KinetoTraceTest, AMissingFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

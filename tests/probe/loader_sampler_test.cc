@@ -1,12 +1,12 @@
-#include "src/probe/loader_sampler.h"
+#include "src/probe/live/loader_sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "src/pipeline/stats_page.h"
+#include "src/loader/batch/stats_page.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -44,4 +44,4 @@ TEST(LoaderSampler, ANumberThatIsUsedAgainIsAnotherProcess) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,21 +1,20 @@
-// One test a finding: what brings it about, how sure it is, and that its line says what to do.
+// Tests of findings, one each: the cause, whether it is sure, and the advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "recpack/probe/machine.h"
-#include "recpack/probe/show_machine.h"
+#include "src/probe/doctor/machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// Nothing of it hurts.
+// A machine without findings.
 Machine Sound() {
   Machine machine;
   machine.cores.used = 8;
@@ -38,7 +37,7 @@ Machine Sound() {
 
 void ExpectOne(const Machine& machine, bool surely, const std::string& what,
                const std::string& action) {
-  const std::vector<MachineFinding> findings = FindingsOf(machine);
+  const std::vector<MachineFinding> findings = CheckMachine(machine);
   ASSERT_EQ(findings.size(), 1u) << FindingsText(findings);
   EXPECT_EQ(findings[0].surely, surely) << findings[0].what;
   EXPECT_THAT(findings[0].what, HasSubstr(what));
@@ -46,9 +45,9 @@ void ExpectOne(const Machine& machine, bool surely, const std::string& what,
 }
 
 TEST(Findings, NoneOfASoundMachine) {
-  EXPECT_EQ(FindingsText(FindingsOf(Sound())), "findings: none\n");
-  EXPECT_TRUE(std::ranges::none_of(FindingsOf(Machine{}), &MachineFinding::surely))
-      << "nothing is sure of what nobody could read";
+  EXPECT_EQ(FindingsText(CheckMachine(Sound())), "findings: none\n");
+  EXPECT_TRUE(std::ranges::none_of(CheckMachine(Machine{}), &MachineFinding::surely))
+      << "unavailable values give no findings";
 }
 
 TEST(Findings, SharedMemory) {
@@ -62,15 +61,15 @@ TEST(Findings, SharedMemory) {
 TEST(Findings, AQuotaBelowTheThreads) {
   Machine machine = Sound();
   machine.cores.limit = 2.5;
-  ExpectOne(machine, true, "gives 2.5 processors", "--threads 2");
+  ExpectOne(machine, true, "allows 2.5 processors", "--threads 2");
   machine.cores.used = 3;
-  EXPECT_TRUE(FindingsOf(machine).empty()) << "as many threads as it gives";
+  EXPECT_TRUE(CheckMachine(machine).empty()) << "as many threads as it allows";
 }
 
 TEST(Findings, LockedMemory) {
   Machine machine = Sound();
   machine.memory.locked = 8 * kMiB;
-  EXPECT_TRUE(FindingsOf(machine).empty()) << "nobody needs it here";
+  EXPECT_TRUE(CheckMachine(machine).empty()) << "nobody needs it here";
   machine.gpus.count = 1;
   ExpectOne(machine, false, "lock 8 MiB", "memlock");
   machine.kernel.rdma = true;
@@ -92,7 +91,7 @@ TEST(Findings, Governor) {
   machine.cores.frequency_driver = std::string("acpi-cpufreq");
   ExpectOne(machine, true, "lowest clock", "performance");
   machine.cores.frequency_driver = std::string("intel_pstate");
-  EXPECT_TRUE(FindingsOf(machine).empty()) << "its powersave raises the clock under load";
+  EXPECT_TRUE(CheckMachine(machine).empty()) << "its powersave raises the clock under load";
 }
 
 TEST(Findings, NumaNodes) {
@@ -125,7 +124,7 @@ TEST(Findings, Storage) {
   ExpectOne(machine, true, "/mnt is mounted with `sync`", "async");
   machine = Sound();
   machine.storage.free = kMiB;
-  ExpectOne(machine, false, "1 MiB free", "make room");
+  ExpectOne(machine, false, "1 MiB free", "free some space");
 }
 
 TEST(Findings, LittleMemory) {
@@ -158,11 +157,11 @@ TEST(Findings, SureOnesComeFirst) {
   Machine machine = Sound();
   machine.cores.numa_nodes = 2;
   machine.memory.shared = kMiB;
-  const auto findings = FindingsOf(machine);
+  const auto findings = CheckMachine(machine);
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_TRUE(findings[0].surely);
   EXPECT_FALSE(findings[1].surely);
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

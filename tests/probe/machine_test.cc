@@ -1,4 +1,4 @@
-#include "recpack/probe/machine.h"
+#include "src/probe/doctor/machine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,16 +7,15 @@
 #include <cmath>
 #include <filesystem>
 
-#include "recpack/probe/show_machine.h"
 #include "tests/probe/fake_machine.h"
 #include "tests/probe/scripted_nvml.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
 
-// The process that asks lives on the made-up machine.
+// The calling process runs on the fake machine.
 class MachineTest : public testing::Test {
  protected:
   MachineTest() {
@@ -29,7 +28,7 @@ class MachineTest : public testing::Test {
     own_ = format("proc/{}/", ::getpid());
   }
 
-  // Of a line of mountinfo: what the folder with the data is on.
+  // Writes the mountinfo line of the file system with the data.
   void Mount(const std::string& file_system, const std::string& device = "254:0",
              const std::string& options = "rw,relatime") const {
     const std::string data = std::filesystem::canonical(data_.path());
@@ -119,7 +118,7 @@ TEST_F(MachineTest, StorageIsTheInnermostMount) {
   EXPECT_EQ(Read().storage.kind, Reading<std::string>("solid state"));
   fake_.Write("sys/dev/block/8:17/queue/rotational", "1\n");
   fake_.Write("sys/dev/block/8:17/device/vendor", "Msft    \n");
-  EXPECT_EQ(Read().storage.kind, Reading<std::string>("virtual")) << "what hypervisors call theirs";
+  EXPECT_EQ(Read().storage.kind, Reading<std::string>("virtual")) << "vendor of a hypervisor";
   fake_.Write("sys/dev/block/8:17/device/vendor", "ATA     \n");
   EXPECT_EQ(Read().storage.kind, Reading<std::string>("rotating"));
   fake_.Write("sys/devices/vda/queue/rotational", "1\n");
@@ -145,7 +144,8 @@ TEST_F(MachineTest, KernelsSettings) {
   EXPECT_EQ(machine.memory.huge_pages, Reading<std::string>("madvise"));
   EXPECT_TRUE(machine.kernel.rdma);
   fake_.Write("proc/sys/kernel/perf_event_paranoid", "much\n");
-  EXPECT_THAT(Read().kernel.perf_event_paranoid.reason(), HasSubstr("no number"));
+  EXPECT_THAT(Read().kernel.perf_event_paranoid.reason(),
+              HasSubstr("does not begin with a number"));
 }
 
 TEST_F(MachineTest, Gpus) {
@@ -163,4 +163,4 @@ TEST_F(MachineTest, Gpus) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// Reports of trainings that never were.
+// Builds reports of made-up trainings.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "recpack/probe/kept_report.h"
-#include "recpack/probe/show.h"
+#include "src/probe/report/kept_report.h"
+#include "src/probe/verdict/verdict.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct MadeReport {
   std::string name = "train.py";
@@ -108,4 +108,4 @@ inline std::string MadeText(const MadeReport& made) {
   return json.dump() + "\n";
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

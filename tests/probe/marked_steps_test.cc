@@ -1,12 +1,12 @@
-#include "src/probe/marked_steps.h"
+#include "src/probe/steps/marked_steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/probe/steps.h"
-#include "src/probe/lock_probes.h"
+#include "src/probe/events/hook_ranges.h"
+#include "src/probe/steps/steps.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -18,7 +18,7 @@ TimedEvent Range(const std::string& name, int64_t begin, int64_t end, uint32_t l
           .name = name};
 }
 
-// Twenty steps of 100, each with its parts, within two epochs; a pause of 20 follows each.
+// Twenty steps of 100 with nested ranges, in two epochs; each step is followed by a pause of 20.
 std::vector<TimedEvent> Training(const std::string& step) {
   std::vector<TimedEvent> events;
   for (int64_t i = 0; i < 20; ++i) {
@@ -73,7 +73,7 @@ TEST(MarkedSteps, MakeATrainerWhoseInputWaitsAreNotKnown) {
                       .process = 77,
                       .name = {}});
   }
-  const auto trainers = StepsOf(events, 5000);
+  const auto trainers = FindSteps(events, 5000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].source, TrainerSteps::Source::kMarked);
   EXPECT_FALSE(trainers[0].waits_seen);
@@ -92,7 +92,7 @@ TEST(MarkedSteps, KnowInputWaitsWhereTheirThreadAskedForBatches) {
                         .process = 77,
                         .name = name});
     }
-    return StepsOf(events, 5000).at(0).waits_seen;
+    return FindSteps(events, 5000).at(0).waits_seen;
   };
   const uint32_t trains = Training("step ").at(0).event.lane;
   EXPECT_TRUE(seen(trains, "DataLoader", 20));
@@ -106,11 +106,11 @@ TEST(MarkedSteps, GiveWayToStepsThatAreTold) {
   TimedEvent told = Range("", 0, 1000);
   told.event.kind = EventKind::kStep;
   events.push_back(told);
-  const auto trainers = StepsOf(events, 5000);
+  const auto trainers = FindSteps(events, 5000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_THAT(trainers[0].steps, SizeIs(1));
   EXPECT_TRUE(trainers[0].waits_seen);
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "recpack/probe/merge.h"
+#include "src/probe/report/merge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "tests/probe/made_report.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 Merge MergeOf(std::vector<KeptReport> reports) { return MergeReports({std::move(reports), {}}); }
 
-// Rank 1 of 4 waits for its input 20 % of the time, the others for it.
+// Rank 1 of 4 waits for its input 20 % of the time, and the others wait for it.
 std::vector<KeptReport> OneWaits() {
   std::vector<KeptReport> ranks;
   for (int rank = 0; rank < 4; ++rank) {
@@ -85,7 +85,7 @@ TEST(Merge, RanksThatGoInStepLoseWhatTheSlowestWaitsFor) {
   const MergedJob& job = merge.jobs[0];
   EXPECT_THAT(job.ranks, ElementsAre(0, 1, 2, 3));
   EXPECT_NEAR(job.hours, 4, 1e-9);
-  // Ready at 0.95 of the step; without waits at 0.75.
+  // The step is ready at 0.95 of its time, without input waits at 0.75.
   EXPECT_NEAR(job.lost->value, 4 * 0.2, 1e-6);
   EXPECT_NEAR(job.lost->low, 4 * 0.18, 1e-6);
   EXPECT_NEAR(job.lost->high, 4 * 0.2, 1e-6);
@@ -118,7 +118,7 @@ TEST(Merge, RanksThatDoNotExchangeLoseEachItsOwn) {
   EXPECT_FALSE(merge.jobs[0].slow_rank);
 }
 
-// As of PyTorch's processes: what they wait for each other is not told.
+// PyTorch's processes do not report their waits for each other.
 TEST(Merge, WhatRanksMayLoseTogetherIsSaid) {
   std::vector<KeptReport> ranks = OneWaits();
   for (KeptReport& rank : ranks) rank.verdict.breakdown.exchange = 0;
@@ -197,12 +197,12 @@ TEST(Merge, SaysWhatStandsAgainstIt) {
 TEST(Merge, ForPeopleAndPrograms) {
   std::vector<KeptReport> reports = OneWaits();
   reports.push_back(Made({.name = std::string(60, 'x') + "\n", .steps = 0}));
-  const Merge merge = MergeReports({reports, {{"c/report.json", "is no report of recprobe"}}});
+  const Merge merge = MergeReports({reports, {{"c/report.json", "is not a report of recprobe"}}});
   const std::string text = MergeText(merge);
   EXPECT_THAT(text, HasSubstr("rank 1: decode"));
   EXPECT_THAT(text, HasSubstr("0.80 [0.72, 0.80]"));
-  EXPECT_THAT(text, HasSubstr("c/report.json: is no report of recprobe"));
-  EXPECT_THAT(text, HasSubstr("of 1 job the loss is unknown"));
+  EXPECT_THAT(text, HasSubstr("c/report.json: is not a report of recprobe"));
+  EXPECT_THAT(text, HasSubstr("1 job with unknown loss"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
   const auto json = nlohmann::json::parse(MergeJson(merge));
@@ -214,4 +214,4 @@ TEST(Merge, ForPeopleAndPrograms) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

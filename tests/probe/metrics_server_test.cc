@@ -1,4 +1,4 @@
-#include "recpack/probe/metrics_server.h"
+#include "src/probe/live/metrics_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <thread>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/probe/http_client.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::EndsWith;
@@ -142,10 +142,10 @@ TEST(MetricsServer, WhatIsNoAddress) {
   }
   EXPECT_EQ(ErrorOf([] { MetricsServer server("no.such.host.invalid:0"); }).kind(),
             ErrorKind::kNotFound);
-  // Of TEST-NET-1 (RFC 5737): nobody's.
+  // TEST-NET-1 (RFC 5737): no machine has this address.
   EXPECT_THAT(ErrorOf([] { MetricsServer server("192.0.2.1:0"); }).what(),
-              HasSubstr("no address of this machine"));
+              HasSubstr("an address of this machine"));
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "recpack/probe/metrics.h"
+#include "src/probe/live/metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "src/probe/exposition.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/live/exposition.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::EndsWith;
@@ -22,7 +23,7 @@ constexpr int64_t kSecond = 1'000'000'000;
 const MetricLabels kLabels = {.job = "resnet", .rank = "3", .user = "ann", .host = "n1"};
 constexpr char kOwn[] = R"(job="resnet",rank="3",user="ann",host="n1")";
 
-// Steps of a second from `first` on; a quarter of each is a wait for input.
+// Steps of one second from number `first` on; a quarter of each is a wait for input.
 Evidence Training(int steps, int first = 0) {
   TrainerSteps trainer{.process = 5, .lane = 5, .device = 0, .device_seen = true};
   for (int i = first; i < first + steps; ++i) {
@@ -127,7 +128,7 @@ TEST(Metrics, CountersGrowByStepsThatAreNew) {
               HasSubstr(Line("recprobe_steps_total", "", "50")));
   EXPECT_THAT(text(Training(50), 1000 * kSecond),
               HasSubstr(Line("recprobe_steps_total", "", "50")));
-  // Those before the 20th are not told of again.
+  // The first 20 steps are not in the evidence any more.
   EXPECT_THAT(text(Training(50, 20), 1000 * kSecond),
               HasSubstr(Line("recprobe_steps_total", "", "70")));
 }
@@ -207,7 +208,7 @@ TEST(Metrics, OfLoadersThatHaveEndedNothingIsSaid) {
   EXPECT_THAT(text, HasSubstr(R"(loader="1")"));
 }
 
-// What a worker is at may turn out to be another stage: it reads, and then it was a wait.
+// A worker's current stage may later count as another one: a read turns out to be a wait for input.
 TEST(Metrics, CountersOfStagesAreOfThoseThatWereLeft) {
   Evidence evidence = Training(100);
   evidence.loaders.resize(1);
@@ -255,7 +256,7 @@ TEST(Metrics, OfGpus) {
   EXPECT_THAT(text, Not(HasSubstr("temperature")));
 }
 
-// A family's lines stand together behind its HELP and TYPE, and no series comes twice.
+// The lines of a family follow its HELP and TYPE lines, and no series occurs twice.
 TEST(Metrics, KeepToTheFormat) {
   Evidence evidence = Training(100);
   evidence.loaders.resize(2);
@@ -282,4 +283,4 @@ TEST(Metrics, KeepToTheFormat) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

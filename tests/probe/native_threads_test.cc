@@ -1,9 +1,10 @@
-#include "src/probe/native_threads.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+#include "src/probe/causes/decide.h"
+#include "src/probe/causes/rules.h"
+
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -13,13 +14,13 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr int kProcess = 7;
-constexpr int kTrains = 8;  // the thread
+constexpr int kTrains = 8;  // the training thread
 
 ThreadRates Thread(int number, const char* name, double share) {
   return {.thread = number, .process = kProcess, .name = name, .cpu_share = share};
 }
 
-// Steps that wait half of their time, with nobody who tells for what.
+// Steps that wait half of their time, for an unknown reason.
 Evidence Waiting(std::vector<ThreadRates> threads) {
   TrainerSteps trainer{.process = kProcess, .lane = kTrains, .device_seen = true};
   for (int i = 0; i < 100; ++i) {
@@ -71,4 +72,4 @@ TEST(NativeThreads, WithoutSamplesNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,12 +1,12 @@
-// Our declarations against NVML's own, where its header is.
-#include "src/probe/nvml_abi.h"
+// Compares our declarations with NVML's header, if it is installed.
+#include "src/probe/gpu/nvml_abi.h"
 
 #include <gtest/gtest.h>
 #include <nvml.h>
 
 #include <cstddef>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 TEST(NvmlAbiTest, StructuresAreNvmls) {
@@ -62,4 +62,4 @@ TEST(NvmlAbiTest, NumbersAreNvmls) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "recpack/probe/period.h"
+#include "src/probe/steps/period.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "src/probe/activity.h"
+#include "src/probe/steps/activity.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -18,7 +18,7 @@ using testing::SizeIs;
 
 constexpr int64_t kMs = 1'000'000;
 
-// A step: much work, less work, none; each step's length jitters.
+// Steps with much work, less work, then none. Step lengths jitter.
 std::vector<float> Steps(size_t values, double period, double jitter, double noise) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
@@ -46,7 +46,7 @@ TEST(FindPeriod, OfStepsThatRepeat) {
   }
 }
 
-// The layers of a model look alike: the step is what repeats as a whole.
+// Layers of a model look alike: only the whole step is periodic.
 TEST(FindPeriod, TheWholeStepIsTheOneThatRepeatsBest) {
   std::vector<float> signal;
   for (int i = 0; i < 3000; ++i) {
@@ -84,7 +84,7 @@ TEST(FindPeriod, ASignalThatIsConstantTooShortOrATrendHasNone) {
   EXPECT_FALSE(FindPeriod(Steps(500, 150, 0, 0), 1)) << "three periods";
 }
 
-// Kernels of a step of 100 ms: ten in a burst, ten more, and a pause.
+// Kernels of steps of 100 ms: a burst of ten, ten more, and a pause.
 std::vector<TimedEvent> Kernels(int steps) {
   std::mt19937 random(5);
   std::uniform_int_distribution<int64_t> jitter(-kMs, kMs);
@@ -121,4 +121,4 @@ TEST(Activity, AFewKernelsHaveNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,12 +1,12 @@
-// Who belongs to the tree, and what it used up.
+// Tests the members of a process tree and the resources that it uses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
 #include "tests/probe/fake_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -22,7 +22,7 @@ std::vector<int> Processes(const SystemSample& sample) {
 
 class ProcessTreeTest : public testing::Test {
  protected:
-  // Tells the sampler that something has begun.
+  // Makes the sampler scan for new processes.
   void Fork() { machine_.Stat("cpu0 1 1 1 1 1 1 1 1\n", ++forks_); }
 
   FakeMachine machine_;
@@ -33,7 +33,7 @@ TEST_F(ProcessTreeTest, HoldsDescendantsAndNobodyElse) {
   machine_.Set({.process = 50});
   machine_.Set({.process = 60, .parent = 50});
   machine_.Set({.process = 61, .parent = 60});
-  machine_.Set({.process = 40, .parent = 61});  // numbers went round
+  machine_.Set({.process = 40, .parent = 61});  // PIDs have wrapped around
   machine_.Set({.process = 70, .parent = 1});
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(40, 50, 60, 61));
@@ -100,7 +100,7 @@ TEST_F(ProcessTreeTest, ChildrenOfTheAdopterBelong) {
 TEST_F(ProcessTreeTest, AnotherProcessOfTheSameNumberIsNotTheOldOne) {
   machine_.Set({.process = 50});
   SystemSamplerOptions options = machine_.Options();
-  options.max_open_files = 1;  // so that it is opened anew
+  options.max_open_files = 1;  // so that files are opened again
   SystemSampler sampler({50}, options);
   EXPECT_THAT(Processes(sampler.Sample()), ElementsAre(50));
   machine_.Set({.process = 50, .start = 999});
@@ -182,7 +182,7 @@ TEST_F(ProcessTreeTest, TimesOfAThreadThatRunsAreOfEachSampleAndTheRestIsSeenSoo
   for (int i = 0; i < 3; ++i) sampler.Sample(sample);
   EXPECT_EQ(sample.threads.at(0).state, 'D') << "it has run since it was read: not forgotten";
   EXPECT_EQ(sample.threads.at(0).user_ns, 60'000'000);
-  // Not read for four samples: at once.
+  // Due, as it was not read for four samples: read at once.
   for (int i = 0; i < 3; ++i) sampler.Sample(sample);
   machine_.Set({.process = 50, .state = 'Z', .user = 7});
   machine_.Write("proc/50/task/50/schedstat", "1002 2000 5\n");
@@ -194,7 +194,7 @@ TEST_F(ProcessTreeTest, AThreadThatSleepsIsLookedAtNowAndThen) {
   machine_.Set({.process = 50, .state = 'S', .user = 6});
   SystemSampler sampler({50}, machine_.Options());
   SystemSample sample = sampler.Sample();
-  // Woken, and not yet on a processor.
+  // Woken, but not yet on a processor.
   machine_.Set({.process = 50, .state = 'R', .user = 6});
   for (int i = 0; i < 32; ++i) sampler.Sample(sample);
   EXPECT_EQ(sample.threads.at(0).state, 'R');
@@ -208,7 +208,7 @@ TEST_F(ProcessTreeTest, AThreadThatSleepsIsLookedAtNowAndThen) {
   EXPECT_THAT(sample.threads, SizeIs(0));
 }
 
-// A kernel that does not count schedules, or hides them: processor time is known by stat alone.
+// Without schedstat, or if the kernel hides it, CPU time is from stat alone.
 TEST_F(ProcessTreeTest, WithoutSchedulesEachSampleReadsTheStat) {
   machine_.Set({.process = 50, .user = 5});
   machine_.Write("proc/50/task/50/schedstat", "0 0 0\n");
@@ -237,7 +237,7 @@ TEST_F(ProcessTreeTest, CpuTimeOfEndedChildrenCountsOnce) {
   EXPECT_EQ(sample.tree_cpu_ns, 170'000'000);
   EXPECT_EQ(sample.tree_major_faults, 6);
 
-  // 60 took three ticks more and ended; one that was never seen took four.
+  // 60 used three more ticks and ended; a process that was never seen used four.
   machine_.End(60);
   machine_.Set({.process = 50, .children_major_faults = 2, .user = 102, .children_user = 1013 + 4});
   sampler.Sample(sample);
@@ -253,7 +253,7 @@ TEST_F(ProcessTreeTest, AllowedCoresAreThoseOfAnyThread) {
   SystemSampler sampler({50}, machine_.Options());
   EXPECT_THAT(sampler.Sample().allowed_cores, ElementsAre(0, 2, 3, 8));
   machine_.SetThread(process, 50, "1");
-  sampler.Sample();  // one thread a sample
+  sampler.Sample();  // reads one thread's affinity per sample
   EXPECT_THAT(sampler.Sample().allowed_cores, ElementsAre(1, 2, 3, 8));
 }
 
@@ -271,4 +271,4 @@ TEST_F(ProcessTreeTest, FewOpenFilesGiveTheSame) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "recpack/probe/python_hook.h"
+#include "src/probe/hook/python_hook.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ std::string Text(const fs::path& path) {
 TEST(PythonHook, TheFilesAreThoseOfTheSourceTree) {
   const TemporaryFolder folder;
   PreparePythonHook(folder.path(), "");
-  const fs::path source = fs::path(GoldenPath("../../src/probe/python"));
+  const fs::path source = fs::path(GoldenPath("../../src/probe/hook/python"));
   size_t files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(source)) {
     if (entry.path().extension() != ".py") continue;
@@ -117,4 +117,4 @@ TEST_F(WhyNot, OfAProcessThatIsNoPythonOrGoneNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,10 +1,10 @@
-#include "recpack/probe/reading.h"
+#include "src/probe/util/reading.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 TEST(ReadingTest, IsAValueOrAReason) {
@@ -30,4 +30,4 @@ TEST(ReadingTest, WhatNobodyReadHasAReasonToo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

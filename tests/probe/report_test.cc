@@ -1,4 +1,4 @@
-#include "recpack/probe/report.h"
+#include "src/probe/report/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,13 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/kept_report.h"
-#include "recpack/probe/show.h"
-#include "recpack/probe/trace_summary.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/report/kept_report.h"
+#include "src/probe/steps/trace_summary.h"
+#include "src/probe/verdict/verdict.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +25,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kBegin = 5'000 * kMs;  // of watching
+constexpr int64_t kBegin = 5'000 * kMs;  // of the watch
 
 // Steps of 10 ms: 3 wait, 1 copies, 6 computes.
 TrainerSteps Trainer(int steps) {
@@ -104,7 +105,7 @@ TEST(Report, StepsAreMeansOfStretchesAndNoneIsLost) {
   }
 }
 
-// As `attach` sees a training: by what its loader tells.
+// A training as `attach` sees it: only its loader's statistics.
 TEST(Report, StepsOfALoaderAreThoseOfTheVerdict) {
   Evidence evidence;
   for (int i = 0; i <= 20; ++i) {
@@ -141,12 +142,12 @@ TEST(Report, HowStepsAreKnownIsTold) {
     Source source;
     const char *name, *how;
   } const cases[] = {{Source::kTold, "told", "the program, or the hook in it"},
-                     {Source::kMarked, "marked", "from a range of a name (NVTX)"},
-                     {Source::kBetweenWaits, "between_waits", "from a batch to the next"},
-                     {Source::kLoader, "loader", "the loader's own account"}};
+                     {Source::kMarked, "marked", "from one range of a name (NVTX)"},
+                     {Source::kBetweenWaits, "between_waits", "from batch to batch"},
+                     {Source::kLoader, "loader", "the loader's own statistics"}};
   for (const auto& [source, name, how] : cases) {
     Evidence evidence{.trainers = {Trainer(100), Trainer(100)}};
-    evidence.trainers[0].source = source;  // the other one is told
+    evidence.trainers[0].source = source;  // the other one has kTold
     const json report = json::parse(ReportJson(MakeReport({}, evidence, Decide(evidence))));
     EXPECT_EQ(report["steps"][0]["source"], name);
     EXPECT_EQ(report["how"][0]["figure"], "steps");
@@ -267,7 +268,7 @@ TEST(ReadReport, WhatIsKnownWithoutWaitsIsKept) {
   }
 }
 
-// Its gain has no limit.
+// The gain is infinite if all of the time may be waits.
 TEST(ReadReport, ATrainingThatWaitsAllOfItsTime) {
   const TemporaryFolder folder;
   Evidence evidence{.trainers = {Trainer(100)}};
@@ -313,7 +314,7 @@ TEST(ReadReport, WhatIsNoneIsRefusedWithItsPath) {
   fs::remove(path);
   EXPECT_THROW(ReadReport(PosixFiles(), path), Error);
   EXPECT_THROW(ReadReport(PosixFiles(), folder.path()), Error);
-  fs::create_symlink(path, path);  // to itself: nobody can say what it is
+  fs::create_symlink(path, path);  // a loop
   EXPECT_THROW(ReadReport(PosixFiles(), path), Error);
 }
 
@@ -334,7 +335,7 @@ TEST(ReportFiles, MayFillAnEmptyFolder) {
   EXPECT_TRUE(fs::exists(folder / "a"));
 }
 
-// By the program that was watched, which writes its results there, or by another rank.
+// The watched program, or another rank, may fill the folder meanwhile.
 TEST(ReportFiles, FindAPlaceWhereTheFolderWasFilledMeanwhile) {
   const TemporaryFolder folder;
   const std::string to = folder / "runs";
@@ -349,7 +350,7 @@ TEST(ReportFiles, FindAPlaceWhereTheFolderWasFilledMeanwhile) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2);
 }
 
-// As a mount point is: no other folder can be put in its place.
+// A mount point cannot be replaced by another folder.
 TEST(ReportFiles, MayFillAnEmptyFolderThatIsALink) {
   const TemporaryFolder folder;
   fs::create_directory(folder / "there");
@@ -394,4 +395,4 @@ TEST(ReportFiles, AFullDiskLeavesNothingBehindAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,14 +1,14 @@
-#include "recpack/probe/rounds.h"
+#include "src/probe/gain/rounds.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
-// Of seconds a step: how many more steps a second the second kind makes.
+// From seconds per step: how many more steps per second the second kind makes.
 double Gain(const std::vector<double>& means) { return 1 / means[1] - 1 / means[0]; }
 
 TEST(Rounds, FiguresAreOfTheMeans) {
@@ -31,7 +31,8 @@ TEST(Rounds, TwoRoundsSayTooLittleOfTheError) {
   EXPECT_TRUE(std::isinf(gain.high) && gain.high > 0);
 }
 
-// What all kinds of a round share, as a machine that is slower for a while, is no error.
+// Changes that affect all kinds of a round, for instance a slower machine, do not widen the
+// interval.
 TEST(Rounds, WhatAllKindsShareCancels) {
   Rounds rounds;
   for (const double slower : {1.0, 1.5, 0.8, 1.2}) rounds.push_back({0.2 * slower, 0.1 * slower});
@@ -40,7 +41,8 @@ TEST(Rounds, WhatAllKindsShareCancels) {
   EXPECT_NEAR(ratio.high, 2, 1e-6);
 }
 
-// How often of 500 the interval has the truth. `memory`: how much a round has of the one before.
+// Counts how many of 500 intervals contain the true value. `memory`: correlation of a round with
+// the previous one.
 double Held(size_t count, double memory) {
   constexpr int kRuns = 500;
   const double truth = 1 / 0.1 - 1 / 0.2;
@@ -70,4 +72,4 @@ TEST(Rounds, TheIntervalHoldsTheTruthAsOftenAsItSays) {
 TEST(Rounds, AlsoWhereRoundsDependOnEachOther) { EXPECT_GE(Held(40, 0.3), 0.90); }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// GPUs that do what a test says.
+// Fake GPUs whose values are scripted by a test.
 #pragma once
 
 #include <unistd.h>
@@ -9,14 +9,14 @@
 #include <fstream>
 #include <string>
 
-#include "recpack/probe/gpu_sampler.h"
+#include "src/probe/gpu/gpu_sampler.h"
 #include "tests/base/other_threads.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class ScriptedNvml {
  public:
-  // `script`: as tests/probe/fake_nvml.cc has it.
+  // `script`: see tests/probe/fake_nvml.cc.
   explicit ScriptedNvml(const std::string& script)
       : folder_(std::filesystem::temp_directory_path() /
                 ("recprobe-nvml-" + std::to_string(::getpid()))),
@@ -26,28 +26,28 @@ class ScriptedNvml {
     Say(script);
     ::setenv("FAKE_NVML", (folder_ / "script").c_str(), 1);
   }
-  // Waits for threads that samplers left behind in calls, which come back now: the next script is
-  // not for them, nor may they shut its driver down.
+  // Waits for threads that samplers have detached in blocked calls, which return now: they must not
+  // read the next script or shut its driver down.
   ~ScriptedNvml() {
     std::filesystem::remove_all(folder_);
     AwaitThreads(threads_);
   }
   ScriptedNvml(const ScriptedNvml&) = delete;
 
-  // What it tells from now on.
+  // Replaces the script.
   void Say(const std::string& script) const {
     std::ofstream(folder_ / "next") << script;
     std::filesystem::rename(folder_ / "next", folder_ / "script");
   }
 
-  // A file that a call can wait for to be gone.
+  // Creates a file that blocks calls while it exists.
   std::string Block(const std::string& function) const {
     std::ofstream(folder_ / function) << "";
     return "block " + function + " " + (folder_ / function).string() + "\n";
   }
   void Unblock(const std::string& function) const { std::filesystem::remove(folder_ / function); }
 
-  // A /proc in the first PID namespace or another, of one process.
+  // Creates a /proc with one process, in the initial PID namespace or another.
   std::string Proc(const std::string& pid_namespace, int pid) const {
     const auto proc = folder_ / "proc";
     std::filesystem::create_directories(proc / "self" / "ns");
@@ -56,7 +56,7 @@ class ScriptedNvml {
     return proc;
   }
 
-  // Nothing of it depends on time.
+  // Returns options with which results do not depend on time.
   static GpuSamplerOptions Options() {
     return {.library = RECPACK_FAKE_NVML,
             .patience = std::chrono::hours(1),
@@ -67,7 +67,7 @@ class ScriptedNvml {
 
  private:
   const std::filesystem::path folder_;
-  const size_t threads_;  // of this process, before
+  const size_t threads_;  // number of threads of this process before the test
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

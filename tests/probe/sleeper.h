@@ -1,4 +1,4 @@
-// A process to look at.
+// Child process that sleeps, to be sampled.
 #pragma once
 
 #include <signal.h>
@@ -13,9 +13,9 @@
 #include <string>
 #include <thread>
 
-namespace recpack {
+namespace recpack::probe {
 
-// A child of this process that has `threads` of that name more and sleeps until it is killed.
+// A child of this process with `threads` additional named threads, which sleeps until it is killed.
 class Sleeper {
  public:
   explicit Sleeper(int threads = 0) {
@@ -52,11 +52,11 @@ class Sleeper {
   int process() const { return process_; }
 
  private:
-  // Of all its threads.
+  // Waits until all its threads sleep.
   void AwaitSleep() const {
     const std::string tasks = "/proc/" + std::to_string(process_) + "/task";
     for (const auto& task : std::filesystem::directory_iterator(tasks)) {
-      for (std::string word; word != "S";) {  // the third: behind its number and its name
+      for (std::string word; word != "S";) {  // the third word, after TID and name
         std::ifstream(task.path() / "stat") >> word >> word >> word;
       }
     }
@@ -65,4 +65,4 @@ class Sleeper {
   int process_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

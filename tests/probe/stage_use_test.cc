@@ -1,11 +1,11 @@
-#include "recpack/probe/stage_use.h"
+#include "src/probe/causes/stage_use.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -13,7 +13,8 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-// Four cores. A whole picture of 100 kB and 0.2 megapixels takes one of them 1 ms.
+// Ceilings of a machine with four cores. Decoding a picture of 100 kB and 0.2 megapixels takes 1 ms
+// of one core.
 Ceilings Known() {
   const auto rate = [](const char* name, double one, double all) {
     return Ceiling{.name = name,
@@ -32,7 +33,7 @@ Ceilings Known() {
 
 struct Seen {
   int workers = 1;
-  double decode = 0, read = 0, input = 0, room = 0;  // seconds of 10 of each worker
+  double decode = 0, read = 0, input = 0, room = 0;  // seconds out of 10, of each worker
   uint64_t samples = 1000;
   double consumer_wait = 8;
 };
@@ -69,7 +70,7 @@ std::vector<LoaderSample> Loader(const Seen& seen) {
 }
 
 LoaderUse Of(const Seen& seen, const std::optional<Ceilings>& ceilings = Known()) {
-  const auto use = UseOf({.loaders = Loader(seen)}, ceilings);
+  const auto use = MakeLoaderUse({.loaders = Loader(seen)}, ceilings);
   EXPECT_TRUE(use);
   return use.value_or(LoaderUse());
 }
@@ -83,16 +84,16 @@ const WhatIf& Row(const LoaderUse& use, const std::string& change) {
 }
 
 TEST(StageUse, NothingOfLoadersThatAreNone) {
-  EXPECT_FALSE(UseOf({}, Known()));
-  EXPECT_FALSE(UseOf({.loaders = {LoaderSample{}}}, Known()));
+  EXPECT_FALSE(MakeLoaderUse({}, Known()));
+  EXPECT_FALSE(MakeLoaderUse({.loaders = {LoaderSample{}}}, Known()));
 }
 
-// As where its page was read in the middle of being written.
+// Statistics that were read while they were written.
 TEST(StageUse, AStageWhoseTimeShrinksTakesNone) {
   std::vector<LoaderSample> samples = Loader({.decode = 10});
   samples[0].stats.workers[0].stages[static_cast<size_t>(Stage::kRoom)].time =
       std::chrono::milliseconds(1);
-  const auto use = UseOf({.loaders = samples}, Known());
+  const auto use = MakeLoaderUse({.loaders = samples}, Known());
   ASSERT_TRUE(use);
   EXPECT_EQ(use->room_share, 0);
   ASSERT_EQ(use->stages.size(), 1u);
@@ -108,7 +109,7 @@ TEST(StageUse, WithoutCeilingsItSaysHowToHaveThem) {
 }
 
 TEST(StageUse, AStageAtItsCeiling) {
-  // 10 s of one worker for 9,400 pictures of 1 ms each.
+  // One worker takes 10 s for 9,400 pictures of 1 ms each.
   const LoaderUse use = Of({.decode = 10, .samples = 9400});
   ASSERT_EQ(use.stages.size(), 1u);
   EXPECT_NEAR(*use.stages[0].rate, 940, 1e-6);
@@ -137,7 +138,7 @@ TEST(StageUse, SmallerPicturesByAreaWhereNothingWasMeasured) {
 }
 
 TEST(StageUse, TheConsumerIsTheLimitOfAll) {
-  // It waits half of the time: at most twice as many.
+  // The workers wait half of the time: the rate can at most double.
   const LoaderUse use = Of({.decode = 10, .samples = 1000, .consumer_wait = 5});
   EXPECT_NEAR(use.consumer_per_second, 200, 1e-6);
   for (const WhatIf& row : use.what_if) {
@@ -157,7 +158,7 @@ TEST(StageUse, StorageHasACeilingAndACure) {
 }
 
 TEST(StageUse, WhatWasInMemoryIsNotHeldToStorage) {
-  // 1,000 records of 101 kB in 0.1 s: ten times what storage gives.
+  // 1,000 records of 101 kB in 0.1 s: ten times the storage ceiling.
   const LoaderUse use = Of({.read = 9.9, .input = 0.1, .samples = 1000, .consumer_wait = 9.99});
   ASSERT_EQ(use.stages.back().stage, Stage::kInput);
   EXPECT_NEAR(*use.stages.back().ceiling, 2e10 / 101'016, 1);
@@ -173,7 +174,7 @@ TEST(StageUse, WhatWasInMemoryIsNotHeldToStorage) {
 
 TEST(StageUse, WorkersThatWaitForRoomAreNoBottleneck) {
   const LoaderUse use = Of({.decode = 2, .room = 8, .consumer_wait = 0});
-  EXPECT_THAT(use.next, HasSubstr("wait 80 % of their time for room"));
+  EXPECT_THAT(use.next, HasSubstr("wait 80 % of their time for a free slot"));
   EXPECT_THAT(use.stages, Not(Contains(Field(&StageUse::stage, Stage::kRoom))));
 }
 
@@ -199,4 +200,4 @@ TEST(StageUse, WhatIsNotMeasuredIsUnavailableInJson) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,11 +1,11 @@
-#include "recpack/probe/steps.h"
+#include "src/probe/steps/steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -20,7 +20,7 @@ TimedEvent Of(EventKind kind, int64_t begin, int64_t end, uint32_t lane = kTrain
           .process = kProcess};
 }
 
-// Two steps of 100, each of which waits 30 and then computes 60.
+// Two steps of 100 that wait for 30 and then compute for 60.
 std::vector<TimedEvent> TwoSteps() {
   std::vector<TimedEvent> events;
   for (const int64_t begin : {1000, 1100}) {
@@ -34,13 +34,13 @@ std::vector<TimedEvent> TwoSteps() {
 }
 
 StepRecord Only(const std::vector<TimedEvent>& events, size_t step = 0) {
-  const auto trainers = StepsOf(events, 10'000);
+  const auto trainers = FindSteps(events, 10'000);
   EXPECT_THAT(trainers, SizeIs(1));
   return trainers.at(0).steps.at(step);
 }
 
 TEST(Steps, WaitsAndWorkAreThoseWithinTheStep) {
-  const auto trainers = StepsOf(TwoSteps(), 2000);
+  const auto trainers = FindSteps(TwoSteps(), 2000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].process, kProcess);
   EXPECT_EQ(trainers[0].lane, kTrainer);
@@ -56,18 +56,18 @@ TEST(Steps, WaitsAndWorkAreThoseWithinTheStep) {
                                               .device = 60}));
 }
 
-// Told of each wait as a whole, and shared out where it lies in two steps.
+// Busy time is reported per wait, and divided if the wait lies in two steps.
 TEST(Steps, WhatTheThreadRanInItsWaitsIsTheirs) {
   std::vector<TimedEvent> events = TwoSteps();
   events.push_back(Of(EventKind::kInputWait, 1080, 1100));
   events.back().event.value = 10;
   events.push_back(Of(EventKind::kInputWait, 1190, 1210));
-  events.back().event.value = 99;  // clocks differ: no more than the wait
+  events.back().event.value = 99;  // clocks differ: limited to the wait
   EXPECT_EQ(Only(events).busy_wait, 10);
   EXPECT_EQ(Only(events, 1).busy_wait, 10);
 }
 
-// A loader does not know whom its batches are for.
+// A loader does not know the device of its batches.
 TEST(Steps, ADeviceIsTheOneThatStepsName) {
   std::vector<TimedEvent> events;
   for (const uint16_t device : {uint16_t{0}, uint16_t{1}}) {
@@ -79,10 +79,10 @@ TEST(Steps, ADeviceIsTheOneThatStepsName) {
       events.push_back(event);
     }
   }
-  const auto trainers = StepsOf(events, 2000);
+  const auto trainers = FindSteps(events, 2000);
   ASSERT_THAT(trainers, SizeIs(2));
   EXPECT_EQ(trainers[1].device, 1);
-  EXPECT_EQ(trainers[0].steps[0].uncovered_wait, 30);  // the other device's work covers nothing
+  EXPECT_EQ(trainers[0].steps[0].uncovered_wait, 30);  // another device's work does not cover it
   EXPECT_EQ(trainers[1].steps[0].uncovered_wait, 0);
 }
 
@@ -113,14 +113,14 @@ TEST(Steps, AWaitHiddenBehindAnExchangeIsNoWaitForInput) {
   events.push_back(Of(EventKind::kCollective, 1060, 1090));
   const StepRecord step = Only(events);
   EXPECT_EQ(step.exchange, 30);
-  EXPECT_EQ(step.device, 30);  // a stretch of the host's time that waited for others
+  EXPECT_EQ(step.device, 30);  // part of the host's range was a wait for others
   EXPECT_EQ(step.uncovered_wait, 30);
 }
 
 TEST(Steps, WaitsOutsideOfStepsAreNoneOfTheTraining) {
   auto events = TwoSteps();
   events.push_back(Of(EventKind::kInputWait, 1200, 1900));
-  const auto trainers = StepsOf(events, 2000);
+  const auto trainers = FindSteps(events, 2000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].steps[0].input_wait + trainers[0].steps[1].input_wait, 60);
 }
@@ -140,14 +140,14 @@ TEST(Steps, CopiesBetweenDevicesAreALineOfTheirOwn) {
   events.push_back(copy);
   EXPECT_EQ(Only(events).device_copies, 7);
   EXPECT_EQ(Only(events).copies, 0);
-  // One that the host made, in what it takes for the device's work.
+  // A copy by the host within its range of device work.
   events.back().event.device = Event::kNoDevice;
   EXPECT_EQ(Only(events).device_copies, 17);
   EXPECT_EQ(Only(events).device, 50);
 }
 
-// One model over two devices: the second computes for 20 of the first one's 40, and 10 after it,
-// while a copy goes on.
+// One model on two devices: the second computes for 20 of the first one's 40, and for 10 after it
+// while a copy runs.
 TEST(Steps, StepsOfSeveralDevices) {
   constexpr uint16_t kNone = Event::kNoDevice;
   std::vector<TimedEvent> events = {
@@ -162,13 +162,13 @@ TEST(Steps, StepsOfSeveralDevices) {
   EXPECT_EQ(step.device_copies, 15);
   EXPECT_EQ(step.uncovered_wait, 10);
   EXPECT_EQ(step.hand_overs, 0);
-  // Each with a trainer of its own: nothing of the other one's.
+  // With a trainer per device, each gets its own work only.
   events.back().event.device = 0;
   EXPECT_EQ(Only(events).device, 40);
   EXPECT_EQ(Only(events).all_devices, 0);
 }
 
-// A copy is none of it, nor what comes before the same device's next work, nor a long stretch.
+// Copies, gaps between work of the same device, and long gaps do not count as hand-overs.
 TEST(Steps, HandingOverFromADeviceToAnother) {
   constexpr uint16_t kNone = Event::kNoDevice;
   constexpr int64_t kUs = 1000;
@@ -189,7 +189,7 @@ TEST(Steps, CollectivesInKernelsOfTheirOwnAreExchange) {
   EXPECT_EQ(Only(events).device, 60);
 }
 
-// Twenty kernels of 2, 2 apart, then a pause in which the host does something else.
+// Twenty kernels of 2 us with gaps of 2 us, then a pause in which the host does something else.
 TEST(Steps, GapsBetweenLaunchesAreShort) {
   constexpr int64_t kUs = 1000;
   std::vector<TimedEvent> events = {Of(EventKind::kStep, 0, 400 * kUs)};
@@ -209,23 +209,23 @@ TEST(Steps, StepsOfAHookThatSawNoCallForABatch) {
   auto step = Of(EventKind::kStep, 0, 100);
   step.name = "optimizer";
   step.event.name = 1;
-  EXPECT_FALSE(StepsOf({step}, 100).at(0).waits_seen);
-  EXPECT_TRUE(StepsOf({step, Of(EventKind::kInputWait, 0, 1)}, 100).at(0).waits_seen);
-  // Of an evaluation, of another thread, before the first step; and what gives no batch.
+  EXPECT_FALSE(FindSteps({step}, 100).at(0).waits_seen);
+  EXPECT_TRUE(FindSteps({step, Of(EventKind::kInputWait, 0, 1)}, 100).at(0).waits_seen);
+  // Waits of an evaluation, of another thread, before the first step, and without a batch.
   auto evaluation = Of(EventKind::kInputWait, 0, 1);
   evaluation.name = "evaluation";
-  EXPECT_FALSE(StepsOf({step, evaluation}, 100).at(0).waits_seen);
-  EXPECT_FALSE(StepsOf({step, Of(EventKind::kInputWait, 0, 1, 7)}, 100).at(0).waits_seen);
-  EXPECT_FALSE(StepsOf({step, Of(EventKind::kInputWait, -9, 0)}, 100).at(0).waits_seen);
+  EXPECT_FALSE(FindSteps({step, evaluation}, 100).at(0).waits_seen);
+  EXPECT_FALSE(FindSteps({step, Of(EventKind::kInputWait, 0, 1, 7)}, 100).at(0).waits_seen);
+  EXPECT_FALSE(FindSteps({step, Of(EventKind::kInputWait, -9, 0)}, 100).at(0).waits_seen);
   auto start = Of(EventKind::kInputWait, 0, 1);
   start.name = "iter(DataLoader)";
-  EXPECT_FALSE(StepsOf({step, start}, 100).at(0).waits_seen);
+  EXPECT_FALSE(FindSteps({step, start}, 100).at(0).waits_seen);
   step.name.clear();
-  step.event.name = 0;  // a program that tells of all it does
-  EXPECT_TRUE(StepsOf({step}, 100).at(0).waits_seen);
+  step.event.name = 0;  // reported by the program, with all its waits
+  EXPECT_TRUE(FindSteps({step}, 100).at(0).waits_seen);
 }
 
-// It may look at a batch itself, and train on those that come from the other thread.
+// It may take a batch itself, and train on those from the other thread.
 TEST(Steps, OfAHookThatSawAFewCallsWhileAnotherThreadFetches) {
   std::vector<TimedEvent> events;
   for (int64_t i = 0; i < 10; ++i) {
@@ -234,14 +234,14 @@ TEST(Steps, OfAHookThatSawAFewCallsWhileAnotherThreadFetches) {
     events.back().event.name = 1;
   }
   events.push_back(Of(EventKind::kInputWait, 0, 1));
-  EXPECT_TRUE(StepsOf(events, 1000).at(0).waits_seen);
+  EXPECT_TRUE(FindSteps(events, 1000).at(0).waits_seen);
   events.push_back(Of(EventKind::kRange, 10, 90, 6));
   events.back().name = kFetchedAhead;
-  EXPECT_FALSE(StepsOf(events, 1000).at(0).waits_seen);
+  EXPECT_FALSE(FindSteps(events, 1000).at(0).waits_seen);
   for (int64_t i = 0; i < 5; ++i) {
     events.push_back(Of(EventKind::kInputWait, 100 * i, 100 * i + 9));
   }
-  EXPECT_TRUE(StepsOf(events, 1000).at(0).waits_seen);
+  EXPECT_TRUE(FindSteps(events, 1000).at(0).waits_seen);
 }
 
 TEST(Steps, ThreadsThatFetchAheadAreNoTrainers) {
@@ -250,7 +250,7 @@ TEST(Steps, ThreadsThatFetchAheadAreNoTrainers) {
   ahead.name = kFetchedAhead;
   events.push_back(ahead);
   for (int64_t i = 0; i < 9; ++i) events.push_back(Of(EventKind::kInputWait, i, i + 1, 7));
-  const auto trainers = StepsOf(events, 2000);
+  const auto trainers = FindSteps(events, 2000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].lane, kTrainer);
   EXPECT_TRUE(trainers[0].fetched_ahead);
@@ -261,7 +261,7 @@ TEST(Steps, WhereNobodyTellsOfStepsTheyAreFromBatchToBatch) {
   for (const int64_t begin : {300, 100, 200}) {
     events.push_back(Of(EventKind::kInputWait, begin, begin + 40));
   }
-  const auto trainers = StepsOf(events, 1000);
+  const auto trainers = FindSteps(events, 1000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].source, TrainerSteps::Source::kBetweenWaits);
   EXPECT_FALSE(trainers[0].device_seen);
@@ -277,20 +277,20 @@ TEST(Steps, ThoseOfAnOptimizerComeBeforeThoseBetweenBatches) {
     events.push_back(Of(kind, begin, end));
     events.back().name = name;
   };
-  add(EventKind::kStep, 0, 10, "batch");  // a pass over the data, before there is an optimizer
+  add(EventKind::kStep, 0, 10, "batch");  // a pass over the data before there is an optimizer
   add(EventKind::kStep, 10, 20, "batch");
   EXPECT_EQ(Only(events, 1).begin, 10);
   add(EventKind::kStep, 100, 200, "optimizer");
   add(EventKind::kInputWait, 110, 130, "evaluation");
   add(EventKind::kInputWait, 150, 160, "DataLoader");
-  const auto trainers = StepsOf(events, 1000);
+  const auto trainers = FindSteps(events, 1000);
   ASSERT_THAT(trainers, SizeIs(1));
   ASSERT_THAT(trainers[0].steps, SizeIs(1));
   EXPECT_EQ(trainers[0].steps[0].input_wait, 10);
 }
 
 TEST(Steps, TooFewBatchesMakeNoTrainer) {
-  EXPECT_THAT(StepsOf({Of(EventKind::kInputWait, 1, 2), Of(EventKind::kInputWait, 3, 4)}, 9),
+  EXPECT_THAT(FindSteps({Of(EventKind::kInputWait, 1, 2), Of(EventKind::kInputWait, 3, 4)}, 9),
               IsEmpty());
 }
 
@@ -307,9 +307,9 @@ TEST(Steps, AWaitThatLastsEndsNow) {
 }
 
 TEST(Steps, ThreadsThatTakeTheStepsOfADeviceInTurnAreOneTrainer) {
-  const auto trainers = StepsOf({Of(EventKind::kStep, 50, 60, 8), Of(EventKind::kStep, 0, 10, 7),
-                                 Of(EventKind::kStep, 10, 20, 7)},
-                                100);
+  const auto trainers = FindSteps({Of(EventKind::kStep, 50, 60, 8), Of(EventKind::kStep, 0, 10, 7),
+                                   Of(EventKind::kStep, 10, 20, 7)},
+                                  100);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_THAT(trainers[0].steps, SizeIs(3));
 }
@@ -321,21 +321,21 @@ TEST(Steps, EachProcessAndDeviceIsATrainerOfItsOwn) {
     step.process = process;
     events.push_back(step);
   }
-  const auto trainers = StepsOf(events, 10);
+  const auto trainers = FindSteps(events, 10);
   ASSERT_THAT(trainers, SizeIs(3));
   EXPECT_EQ(trainers[0].process, 4);
   EXPECT_EQ(trainers[1].device, 0);
   EXPECT_EQ(trainers[2].device, 1);
 }
 
-// Two devices whose steps overlap in time, given bit by bit: nothing is lost or counted twice.
+// Two devices whose steps overlap, in many small additions: nothing is lost or counted twice.
 TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
   std::vector<TimedEvent> events;
   for (int64_t i = 0; i < 500; ++i) {
     for (const uint16_t device : {uint16_t{0}, uint16_t{1}}) {
       const int64_t begin = 100 * i + 37 * device;
       const uint32_t lane = 10u + device;
-      // As programs tell of waits: once when they begin, and again when they have ended.
+      // Programs report waits twice: when they begin, and when they have ended.
       events.push_back(Of(EventKind::kInputWait, begin, begin, lane, device));
       events.back().event.open = true;
       events.push_back(Of(EventKind::kInputWait, begin, begin + i % 50, lane, device));
@@ -344,7 +344,7 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
       events.back().event.value = static_cast<uint64_t>(i);
     }
   }
-  const auto expected = StepsOf(events, 1'000'000);
+  const auto expected = FindSteps(events, 1'000'000);
   ASSERT_THAT(expected, SizeIs(2));
   ASSERT_THAT(expected[0].steps, SizeIs(500));
   for (const size_t at_once : {1u, 7u, 64u, 5000u}) {
@@ -370,7 +370,7 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
   }
 }
 
-// Trainings one after the other, each a process of its own: what is kept does not grow with them.
+// Many trainings in separate processes, one after the other: memory does not grow.
 TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
   constexpr int64_t kSecond = 1'000'000'000;
   constexpr size_t kTrainings = 10, kSteps = 300;
@@ -391,7 +391,7 @@ TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
   for (const TrainerSteps& trainer : trainers) EXPECT_THAT(trainer.steps, SizeIs(kSteps));
 }
 
-// However many come within a minute.
+// Memory is bounded also for many events within a minute.
 TEST(StepCollector, KeepsOnlyTheLastStepOfATrainerThatGoesOn) {
   constexpr size_t kSteps = 2000, kMost = 100;
   constexpr int64_t kMillisecond = 1'000'000;
@@ -412,4 +412,4 @@ TEST(StepCollector, KeepsOnlyTheLastStepOfATrainerThatGoesOn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,9 +1,9 @@
-#include "src/probe/storage_place.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+#include "src/probe/causes/rules.h"
+
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -18,7 +18,7 @@ Verdict Named(double asked, double fetched, double refaults, const LoaderWork* w
   rates.refaults_per_second = refaults;
   rates.devices = {{.name = "sda", .read_bytes_per_second = fetched, .busy_share = 0.9}};
   Verdict verdict{.bottleneck = Bottleneck::kStorage};
-  NameStorage({.system = rates}, work, verdict);
+  DescribeStorage({.system = rates}, work, verdict);
   return verdict;
 }
 
@@ -28,7 +28,7 @@ TEST(StoragePlace, DataThatWasReadBeforeIsMissedByThePageCache) {
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kPageCache);
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("of 100.0 MB/s that were read, 80.0 MB/s")));
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("this is epoch 2")));
-  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("sda gave 80.0 MB/s, busy 90.0 %")));
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("sda supplied 80.0 MB/s, busy 90.0 %")));
 }
 
 TEST(StoragePlace, DisksGiveMuchWhereMoreThanATenthComesFromThem) {
@@ -58,7 +58,7 @@ TEST(StoragePlace, WhatNoDiskGaveIsANetworkOrALimit) {
   const LoaderWork second{.epochs = 3};
   const Verdict verdict = Named(100 * kMb, 0, 0, &second);
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kStorage);
-  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("a network's file system, or a limit")));
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("a network file system, or a limit")));
 }
 
 TEST(StoragePlace, MappedFilesAreReadByNoCall) {
@@ -70,10 +70,10 @@ TEST(StoragePlace, MappedFilesAreReadByNoCall) {
 
 TEST(StoragePlace, WithoutSamplesNothingIsAdded) {
   Verdict verdict{.bottleneck = Bottleneck::kStorage};
-  NameStorage({}, nullptr, verdict);
+  DescribeStorage({}, nullptr, verdict);
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kStorage);
   EXPECT_TRUE(verdict.evidence.empty());
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

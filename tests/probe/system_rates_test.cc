@@ -1,9 +1,9 @@
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
@@ -152,4 +152,4 @@ TEST_F(SystemRatesTest, NoTimeBetweenThemIsNoDivisionByZero) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,5 +1,5 @@
-// The sampler on this machine's own /proc and /sys.
-#include "recpack/probe/system_sampler.h"
+// Tests the sampler on this machine's /proc and /sys.
+#include "src/probe/procfs/system_sampler.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,10 +10,10 @@
 #include <string>
 
 #include "recpack/base/event_log.h"
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
 #include "tests/probe/sleeper.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -67,7 +67,7 @@ TEST(SystemSamplerTest, CountsTheWorkOfThreads) {
   EXPECT_GT(rates.own_cores, 0);
 }
 
-// What an unprivileged process sees of one of root's.
+// An unprivileged process samples one of root's.
 TEST(SystemSamplerTest, TellsWhatAnotherUsersProcessHides) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const Sleeper sleeper;
@@ -108,4 +108,4 @@ TEST(SystemSamplerTest, LeavesNoFilesOpen) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

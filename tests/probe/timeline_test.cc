@@ -1,9 +1,9 @@
-#include "recpack/probe/timeline.h"
+#include "src/probe/report/timeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(Timeline, SeriesAreBoundedAndThoseLeftOutAreCounted) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

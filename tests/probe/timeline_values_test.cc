@@ -1,4 +1,4 @@
-#include "src/probe/timeline_values.h"
+#include "src/probe/report/timeline_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/probe/timeline_sampler.h"
+#include "src/probe/live/timeline_sampler.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -57,7 +57,7 @@ TEST(TimelineValues, OfAProgramThatIsHiddenOnlyTheMachineIsKnown) {
   rates.others_cores = 2;
   rates.own_cores = 0.007;
   rates.page_cache_read_bytes_per_second = 4096;
-  // Another's figures stay, whatever they are called.
+  // Values of others are kept, whatever their names.
   rates.network = {{.name = "others", .received_bytes_per_second = 8}};
   const auto seen = ValuesOf(rates, true), hidden = ValuesOf(rates, false);
   for (const auto& of_tree : {Value("cpu", "", "the program", 1.5), Value("cpu", "", "others", 2),
@@ -110,4 +110,4 @@ TEST(TimelineSampler, OfAProcessThatIsHiddenNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

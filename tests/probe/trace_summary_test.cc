@@ -1,12 +1,12 @@
-#include "recpack/probe/trace_summary.h"
+#include "src/probe/steps/trace_summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/probe/kineto_trace.h"
+#include "src/probe/events/kineto_trace.h"
 #include "tests/golden.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -210,4 +210,4 @@ TEST(TraceTextTest, HasTheFamiliarForm) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "src/probe/unhooked_pythons.h"
+#include "src/probe/evidence/unhooked_pythons.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <csignal>
 #include <filesystem>
 
-#include "recpack/probe/child_command.h"
+#include "src/probe/command/child_command.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// Something that is called python3, started without the hook's environment.
+// A program called python3, started without the hook's environment.
 class UnhookedPythonsTest : public testing::Test {
  protected:
   UnhookedPythonsTest() {
@@ -62,4 +62,4 @@ TEST_F(UnhookedPythonsTest, AreNotLookedForWhereThereIsNoHook) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

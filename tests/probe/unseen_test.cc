@@ -1,11 +1,11 @@
-// What cannot be read is told with its reason, and is never 0.
+// Tests that values that cannot be read are reported with the reason, and are never 0.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "tests/probe/fake_machine.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::AllOf;
@@ -72,7 +72,7 @@ TEST_F(UnseenTest, PressureOfOldKernelsHasNoFullLineForTheProcessor) {
 
 TEST_F(UnseenTest, IoOfAnotherUsersProcess) {
   if (::geteuid() == 0) {
-    // Root may read all: a folder in its place fails to be read, with another errno.
+    // Root may read everything: reading a folder in its place fails, with another errno.
     machine_.Remove("proc/50/io");
     machine_.Write("proc/50/io/x", "");
   } else {
@@ -183,4 +183,4 @@ TEST_F(UnseenTest, FilesOfNonsenseAreNoCrash) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

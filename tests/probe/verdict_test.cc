@@ -1,14 +1,13 @@
-#include "recpack/probe/verdict.h"
+#include "src/probe/verdict/verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "recpack/probe/show.h"
-#include "recpack/probe/trainings.h"
+#include "src/probe/causes/decide.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -37,7 +36,7 @@ TrainerSteps Trainer(const Made& of, int steps = 200, uint16_t device = 0) {
   return trainer;
 }
 
-// Two workers that spent a second on each of these stages.
+// Two workers that spent a second on each of the given stages.
 std::vector<LoaderSample> Loader(const std::vector<std::pair<Stage, int>>& seconds) {
   std::vector<LoaderSample> samples(2);
   for (size_t i = 0; i < 2; ++i) {
@@ -55,7 +54,7 @@ std::vector<LoaderSample> Loader(const std::vector<std::pair<Stage, int>>& secon
   return samples;
 }
 
-// Of threads that ran half of the time and waited as long for a processor.
+// Rates of threads that ran half of the time and waited as long for a processor.
 SystemRates Taken() {
   SystemRates rates{.allowed_cores = 2};
   rates.threads = {{.thread = 9, .process = 5, .cpu_share = 0.5, .run_queue_wait_share = 0.5}};
@@ -150,14 +149,14 @@ TEST(Verdict, WhoTakesTheProcessorsIsNamedBeforeTheStageThatLacksThem) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kDecode);
   evidence.system->others_cores = 1.1;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kInterference);
-  EXPECT_THAT(Decide(evidence).notes, Contains(HasSubstr("delays steps as well")));
+  EXPECT_THAT(Decide(evidence).notes, Contains(HasSubstr("delay steps as well")));
   evidence.system->throttled_periods_share = 0.6;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kQuota);
   evidence.loaders = Loader({{Stage::kInput, 8}});
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
 }
 
-// A thread that is bound, or whose quota is used up, waits while others are idle.
+// A thread that is pinned, or whose quota is used up, waits while other processors are idle.
 TEST(Verdict, OthersTakeNoProcessorsWhileManyAreIdle) {
   Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})},
                     .loaders = Loader({{Stage::kDecode, 8}}),
@@ -193,7 +192,7 @@ TEST(Verdict, ThreadsThatHardlyWantAProcessorLackNone) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kModel);
 }
 
-// Of several, and not of one that gave fewer batches: it is there for an evaluation.
+// Among several loaders, one that gave fewer batches does not count: it serves an evaluation.
 TEST(Verdict, TheLoaderThatIsWaitedForIsTheOneLookedAt) {
   Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})}};
   const std::pair<Stage, int> loaders[] = {
@@ -209,7 +208,7 @@ TEST(Verdict, TheLoaderThatIsWaitedForIsTheOneLookedAt) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kFunction);
 }
 
-// All steps alike tell the waits exactly, and what a perfect input would spare not.
+// Equal steps give the waits exactly, but not what a perfect input would save.
 TEST(Verdict, AnIntervalIsNeverNarrowerThanWhatWaitsAreWorth) {
   const Verdict verdict = Decide({.trainers = {Trainer({.wait = 40, .device = 60})}});
   EXPECT_DOUBLE_EQ(verdict.input_share.low, 0.39);
@@ -236,7 +235,7 @@ TEST(Verdict, TheGainHasNoLimitWhereWaitsMayBeAllOfAStep) {
 TEST(Verdict, InputThatTheTrainingThreadMakesItself) {
   Evidence evidence{.trainers = {Trainer({.wait = 60, .device = 40})}, .system = SystemRates{}};
   evidence.system->threads = {{.thread = 5, .process = 5, .cpu_share = 0.98}};
-  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kUnknown);  // what it was busy with, none told
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kUnknown);  // its work is unknown
   for (StepRecord& step : evidence.trainers[0].steps) step.busy_wait = 31 * kMs;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kTrainingThread);
   evidence.system->threads[0].block_io_wait_share = 0.99;
@@ -255,7 +254,7 @@ TEST(Verdict, TheInterpreterLockThatOtherThreadsHave) {
   evidence.trainers = {Trainer({.wait = 1, .device = 40})};
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kLock);
   EXPECT_THAT(Decide(evidence).notes, Contains(HasSubstr("waits for the lock as well")));
-  // The thread that trains has it itself, or nobody works that could.
+  // The training thread holds the lock itself, or no other thread runs.
   evidence.system->threads[0].cpu_share = 0.95;
   EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kLock);
   evidence.system->threads[0].cpu_share = 0.3;
@@ -271,7 +270,7 @@ TEST(Verdict, WithoutWaitsTheBandIsUnknownAndTheRestIsSaid) {
   EXPECT_EQ(verdict.steps, 190u);
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kExchange);
   EXPECT_THAT(verdict.notes, Contains(HasSubstr("input wait: unavailable")));
-  // What takes the rest of the time is not known, input may be.
+  // The rest of the time is unknown: it may be input.
   EXPECT_THAT(VerdictJson(verdict), HasSubstr("\"steps\":190"));
   EXPECT_THAT(VerdictJson(verdict), Not(HasSubstr("input_share")));
   trainer = Trainer({.device = 40});
@@ -338,7 +337,7 @@ TEST(Verdict, OneRankThatAllWaitFor) {
   EXPECT_THAT(by_work.evidence, Contains(HasSubstr("it computed 98.0 %")));
 }
 
-// Trainers that wait for the same loader are no more observations than one.
+// Trainers that wait for the same loader count as one observation.
 TEST(Verdict, TrainersThatWaitTogetherLeaveTheSameDoubt) {
   TrainerSteps trainer = Trainer({.device = 60}, 300);
   for (size_t i = 0; i < trainer.steps.size(); ++i) {
@@ -362,7 +361,7 @@ TEST(Verdict, TrainersOfDifferentLengthsAllCount) {
   EXPECT_NEAR(verdict.input_share.value, (0.2 * 107 + 0.6 * 57) / 164, 1e-9);
 }
 
-// Begun so many seconds later, and numbered on from there.
+// Moves the steps to `seconds` later and continues their numbers.
 TrainerSteps Later(TrainerSteps trainer, int seconds, uint64_t number = 0) {
   for (StepRecord& step : trainer.steps) {
     step.begin += seconds * 1000 * kMs;
@@ -382,19 +381,19 @@ TEST(Verdict, OfTrainingsOneAfterTheOtherTheLongestIsJudged) {
                                  Later(Trainer(waits, 200, 1), 100, 100),
                                  Later(Trainer(works, 5), 200), evaluation}};
   Evidence latest = evidence;
-  LeaveOneTraining(Training::kLongest, evidence);
+  SelectTraining(Training::kLongest, evidence);
   const Verdict verdict = Decide(evidence);
   EXPECT_EQ(verdict.band, Band::kHighly);
   EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
   EXPECT_EQ(verdict.steps, 190u);
   EXPECT_NEAR(verdict.steps_per_second, 20, 1e-9);
   EXPECT_THAT(verdict.notes, Contains(HasSubstr("4 loops of steps, one after the other")));
-  LeaveOneTraining(Training::kLatest, latest);
+  SelectTraining(Training::kLatest, latest);
   ASSERT_EQ(latest.trainers.size(), 1u);
   EXPECT_EQ(latest.trainers[0].steps.size(), 500u);
 }
 
-// As two programs that train beside each other.
+// Two programs that train side by side.
 TEST(Verdict, DevicesThatCountNoStepsAlikeAreNoTrainingWithoutWaits) {
   const Made waits = {.wait = 40, .exchange = 10, .device = 50};
   const Verdict verdict =
@@ -402,10 +401,10 @@ TEST(Verdict, DevicesThatCountNoStepsAlikeAreNoTrainingWithoutWaits) {
   EXPECT_EQ(verdict.band, Band::kHighly);
   EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
   EXPECT_THAT(verdict.notes,
-              Contains(HasSubstr("2 devices train together, and count no 10 steps")));
+              Contains(HasSubstr("2 devices train together but have fewer than 10 step")));
 }
 
-// As PyTorch's processes under torchrun: who waits for whom in the exchange nobody tells.
+// PyTorch's processes under torchrun: their waits for each other are not reported.
 Evidence HiddenRanks(const Made& one, const Made& other) {
   Evidence evidence{
       .trainers = {Trainer(one), Trainer(other)},
@@ -427,7 +426,7 @@ TEST(Verdict, AllRanksWaitForTheInputOfOne) {
   EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("what the devices did"))));
 }
 
-// As one that reads for all, and passes batches on.
+// One rank reads for all and passes batches on.
 TEST(Verdict, RanksThatGetTheirBatchesFromAnotherOne) {
   Evidence evidence = HiddenRanks({.wait = 40}, {});
   evidence.trainers[1].waits_seen = false;
@@ -450,7 +449,7 @@ TEST(Verdict, RanksThatWaitInTurnsWaitForEachOther) {
   EXPECT_FALSE(verdict.rank);
 }
 
-// A host that runs ahead pays in a later step for what another rank waited before.
+// A host that runs ahead pays in a later step for an earlier wait of another rank.
 TEST(Verdict, StepsOfRanksThatRunAheadAreNotLongerThanTheTimeThatPasses) {
   Evidence evidence = HiddenRanks({}, {});
   for (size_t i = 20; i < 200; i += 20) {
@@ -476,7 +475,7 @@ TEST(Verdict, RanksThatCountTooFewStepsAlikeAreSaid) {
   const Verdict verdict = Decide(evidence);
   EXPECT_NEAR(verdict.input_share.value, 0.2, 1e-9);
   EXPECT_TRUE(verdict.upper_bound);
-  EXPECT_THAT(verdict.notes, Contains(HasSubstr("count no 10 steps alike")));
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("fewer than 10 step numbers in common")));
 }
 
 TEST(Verdict, WhatRanksWaitForEachOtherIsNotTakenForTheirWork) {
@@ -500,7 +499,7 @@ TEST(Verdict, RanksThatAreNotWatchedMayBeTheOnesWaitedFor) {
   evidence.trainers.pop_back();
   evidence.ranks.pop_back();
   EXPECT_THAT(Decide(evidence).notes,
-              Contains(HasSubstr("of 2 processes that train together 1 is")));
+              Contains(HasSubstr("1 of 2 processes that train together is watched")));
   evidence.trainers[0] = Trainer({.wait = 1, .exchange = 1, .device = 98});
   EXPECT_THAT(Decide(evidence).notes, Not(Contains(HasSubstr("train together"))));
 }
@@ -525,7 +524,7 @@ TEST(Verdict, OfATrainingThatWasStartedAgainTheLastStartCounts) {
     evidence.trainers.push_back(again);
     evidence.ranks.push_back(rank);
   }
-  LeaveOneTraining(Training::kLongest, evidence);
+  SelectTraining(Training::kLongest, evidence);
   const Verdict verdict = Decide(evidence);
   EXPECT_NEAR(verdict.input_share.value, 0.4, 1e-9);
   EXPECT_EQ(verdict.rank, 1u);
@@ -544,13 +543,13 @@ TEST(Verdict, ARankIsNamedByItsOwnNumber) {
 TEST(Verdict, IoThatHoldsUpLessThanTheOneRankWaitsIsNotItsCause) {
   Evidence evidence = HiddenRanks({.wait = 40}, {});
   evidence.system.emplace();
-  evidence.system->cgroup_pressure.io.some = 0.3;  // of the mean rank's waits more than all
+  evidence.system->cgroup_pressure.io.some = 0.3;  // more than the mean rank's waits
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kUnknown);
   evidence.system->cgroup_pressure.io.some = 0.5;
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
 }
 
-// Ranks that stall in turns: no GPU did nothing for as long as all waited for each other.
+// Ranks that stall in turns: no GPU was idle for as long as all ranks waited together.
 TEST(Verdict, AGpuIsHeldAgainstTheWaitsOfOneRank) {
   Evidence evidence = HiddenRanks({}, {});
   evidence.accelerators = true;
@@ -576,7 +575,7 @@ TEST(Verdict, WorkCoversNoMoreOfTheWaitsThanThereWasOfIt) {
   EXPECT_THAT(verdict.notes, Contains(HasSubstr("against it")));
 }
 
-// The host runs ahead of a GPU: it waits for batches while work is queued.
+// The host runs ahead of a GPU: it waits for batches while the GPU has queued work.
 TEST(Verdict, WaitsForLongerThanAGpuDidNothingAreCovered) {
   TrainerSteps trainer = Trainer({.wait = 60});  // 19 s of steps count
   trainer.device_seen = false;
@@ -586,7 +585,7 @@ TEST(Verdict, WaitsForLongerThanAGpuDidNothingAreCovered) {
   const Verdict verdict = Decide(evidence);
   EXPECT_EQ(verdict.band, Band::kUndecided);
   EXPECT_EQ(verdict.input_share.low, 0);
-  EXPECT_THAT(verdict.notes, Contains(HasSubstr("GPU 0 did nothing for 0.4 s")));
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("GPU 0 was idle for only 0.4 s")));
   evidence.gpus[1].idle_in_steps = 12;  // of a rank that starves
   EXPECT_EQ(Decide(evidence).band, Band::kHighly);
   evidence.gpus[1].idle_in_steps = {};
@@ -621,4 +620,4 @@ TEST(Verdict, WhatHiddenWaitsLeaveIdleIsNotTheHosts) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-#include "recpack/probe/watch.h"
+#include "src/probe/live/watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,12 +6,13 @@
 #include <fstream>
 
 #include "recpack/base/event_record.h"
-#include "src/probe/lock_probes.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/events/hook_ranges.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/probe/scripted_nvml.h"
 #include "tests/probe/sleeper.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::Contains;
@@ -122,4 +123,4 @@ TEST(Watch, AProgramThatHasEndedBeforeTheFirstSample) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

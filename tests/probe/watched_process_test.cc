@@ -1,4 +1,4 @@
-#include "recpack/probe/watched_process.h"
+#include "src/probe/command/watched_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "tests/probe/fake_machine.h"
 #include "tests/probe/sleeper.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
@@ -67,8 +67,8 @@ TEST(WatchedProcessBadTest, NoSuchProcess) {
 }
 
 TEST(WatchedProcessBadTest, NoNumberOfAProcess) {
-  ExpectRefusal(0, ErrorKind::kInvalidArgument, "0 is no process number");
-  ExpectRefusal(-5, ErrorKind::kInvalidArgument, "-5 is no process number");
+  ExpectRefusal(0, ErrorKind::kInvalidArgument, "invalid process number 0");
+  ExpectRefusal(-5, ErrorKind::kInvalidArgument, "invalid process number -5");
 }
 
 TEST(WatchedProcessBadTest, AZombie) {
@@ -161,4 +161,4 @@ TEST(WatchedProcessUserTest, AnotherUsersTellsWhatItHides) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,11 +1,10 @@
-#include "src/probe/with_ended.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/probe/system_rates.h"
+#include "src/probe/procfs/system_rates.h"
+#include "src/probe/procfs/system_sample.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
@@ -13,7 +12,7 @@ using testing::SizeIs;
 
 constexpr int64_t kS = 1'000'000'000;
 
-// Of process 7, whose thread 8 is there all the time, and thread 9 until it ends.
+// Process 7 with thread 8; with thread 9 and process 5 unless they have ended.
 SystemSample At(int64_t seconds, bool ended) {
   const auto ran = static_cast<uint64_t>(seconds * kS);
   SystemSample sample{.time_ns = seconds * kS};
@@ -51,4 +50,4 @@ TEST(WithEnded, AnotherProcessOfTheSameNumberIsAnother) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-"""What the tests of functions share; worker processes import it, too."""
+"""Functions for the tests of function fields; worker processes import it, too."""
 import subprocess
 import sys
 

@@ -1,4 +1,4 @@
-# What the scripts here share. Sourced, from any folder.
+# Shared parts of the scripts here. Sourced, from any folder.
 # shellcheck shell=bash
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

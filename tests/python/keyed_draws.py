@@ -1,5 +1,5 @@
 """Draws of the loader for a sample, made once more: Philox4x32-10 keyed by seed, epoch and position, and
-the crops, flips and operations that come of it (src/base/random.cc, src/pipeline/*.cc)."""
+the crops, flips and operations that come of it (src/base/random.cc, src/loader/image/*.cc)."""
 import math
 
 EPOCH, SAMPLE, POLICY = 1, 16, 3 << 16  # streams, of the first view

@@ -25,7 +25,7 @@ done
 path+=:$("$venvs/wds/bin/python" -c 'import site; print(site.getsitepackages()[0])')  # beside PyTorch
 tested vision "$venvs/vision/bin/python" migration
 if [ -x "$venvs/ffcv/bin/python" ]; then tested ffcv "$venvs/ffcv/bin/python" migration; fi
-# Of a C++ build, where one is there.
+# Programs of a C++ build, where there is one.
 export RECTRAIN=$repository/build/release/tools/rectrain/rectrain
 if [ -x "$RECTRAIN" ]; then tested vision "$venvs/vision/bin/python" training; fi
 check "python: types" "$venvs/typing/bin/python" -m mypy --strict --cache-dir "$bare/mypy" \

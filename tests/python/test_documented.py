@@ -1,4 +1,4 @@
-"""What the package gives to its users is documented: every public name, and every parameter."""
+"""Every public name of the package, and every parameter, is documented."""
 import dataclasses
 import importlib
 import inspect

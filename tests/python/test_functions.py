@@ -223,7 +223,7 @@ class Failures(Calls):
                 Function(odd, arrays)
         with self.assertRaisesRegex(TypeError, 'cannot be called'):
             Function('odd', {'x': 'uint8'})
-        with self.assertRaisesRegex(TypeError, 'is no Image'):
+        with self.assertRaisesRegex(TypeError, 'is not an Image field'):
             Function(odd, {'x': 'uint8'}, image=Image(then=odd))
         with self.assertRaisesRegex(ValueError, 'choose one of numpy, pil, torch'):
             Image(then=odd, given='jax')

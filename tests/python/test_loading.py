@@ -175,7 +175,7 @@ class Epochs(Loading):
         batches = iter(loader)
         next(batches)
         mine = loader.state_dict()
-        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'of seed 4, the loader of seed 3'):
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'has seed 4, the loader has seed 3'):
             loader.load_state_dict(state)
         self.assertEqual(loader.state_dict(), mine)
         self.assertEqual(len(list(batches)), len(loader) - 1)

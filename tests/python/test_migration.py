@@ -1,4 +1,4 @@
-"""The programs of docs/migration.md, before and after, each where its libraries are.
+"""The programs of docs/guide/migration.md, before and after, each where its libraries are.
 
 RECPACK_ENVIRONMENT names the environment that runs this (bench/peers/setup.sh): its programs are
 run.
@@ -12,7 +12,7 @@ os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'
 import recpack_io
 from support import GOLDEN, ROOT, InFolder, main, recpack
 
-PAGE = (ROOT / 'docs' / 'migration.md').read_text()
+PAGE = (ROOT / 'docs' / 'guide' / 'migration.md').read_text()
 # By title of the section: where its programs run. `vision` has the packages of `wds` behind its own.
 PLACES = {'torchvision: ImageFolder and DataLoader': ('vision', 'vision'),
           'tf.data: TFRecordDataset': ('tf', 'tf'), 'WebDataset': ('vision', 'vision'),
@@ -73,7 +73,7 @@ class Migration(InFolder):
         def step(images, labels):
             kind = getattr(images.dtype, 'name', None) or str(images.dtype).split('.')[-1]
             taken.append((tuple(images.shape), kind, [int(label) for label in labels]))
-        exec(compile(program, 'docs/migration.md', 'exec'), {'step': step, '__name__': '__main__'})
+        exec(compile(program, 'docs/guide/migration.md', 'exec'), {'step': step, '__name__': '__main__'})
         return taken
 
     def check(self, title, steps):

@@ -1,4 +1,4 @@
-"""What data sets and loaders look like in a notebook."""
+"""Data sets and loaders show themselves in a notebook."""
 import base64
 import html.parser
 import re

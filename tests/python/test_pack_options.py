@@ -119,7 +119,7 @@ class Errors(Packing):
 
     def test_arguments(self):
         self.says('kind: cifar10', self.file('unknown', b'\0' * 100))
-        self.says('splits does nothing', self.file('texts/a/1.txt', b'text').parent.parent, splits='a,b')
+        self.says('splits has no effect', self.file('texts/a/1.txt', b'text').parent.parent, splits='a,b')
         self.says('append=True', CIFAR, append=True)
         self.file('texts/a/1.jpg', b'\xff\xd8\xff no picture')
         self.says('max_skip=0.001', self.folder / 'texts')

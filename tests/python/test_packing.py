@@ -296,7 +296,7 @@ class Paths(Packing):
         with self.assertRaises(recpack_io.NotFoundError):
             self.pack(self.folder / 'nothing')
         (self.folder / 'unknown').write_bytes(b'\0' * 100)
-        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'nothing that recpack recognises'):
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'not a data set that recpack recognises'):
             self.pack(self.folder / 'unknown')
         self.holds_nothing()
 

@@ -1,4 +1,4 @@
-"""What threads of Python do at the same time: those of a loader, which call functions, and the user's."""
+"""Python threads run at the same time: those of a loader, which call functions, and the user's."""
 import queue
 import subprocess
 import sys

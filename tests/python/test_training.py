@@ -65,10 +65,10 @@ class SameTraining(InFolder):
     def test_losses_of_a_training(self):
         pack(CIFAR, self.folder / 'shards')
         # At no rate to speak of, the checkpoint behind a step has the weights before it.
-        rectrain(self.folder / 'shards', '--max-steps', 1, '--rate', 1e-30, '--checkpoints',
+        rectrain(self.folder / 'shards', '--max-steps', 1, '--lr', 1e-30, '--checkpoints',
                  self.folder / 'start')
         theirs = self.losses_of_torch(next((self.folder / 'start').glob('*.safetensors')))
-        ours = [epoch['train']['loss'] for epoch in rectrain(self.folder / 'shards', '--epochs', EPOCHS, '--rate', RATE)]
+        ours = [epoch['train']['loss'] for epoch in rectrain(self.folder / 'shards', '--epochs', EPOCHS, '--lr', RATE)]
         self.assertEqual(len(ours), len(theirs))
         for epoch, (mine, other) in enumerate(zip(ours, theirs)):
             self.assertLess(abs(mine - other), TOLERANCE * other, f'epoch {epoch}: {ours}, {theirs}')

@@ -1,4 +1,4 @@
-"""What users write, as `mypy --strict` sees the wheel: it must find no fault, and the faults that are marked.
+"""A user's program for `mypy --strict` on the wheel: it must find the marked faults, and no others.
 
 A mark that is not needed is an error too, so what came out as Any would show.
 """

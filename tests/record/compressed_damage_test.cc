@@ -1,4 +1,4 @@
-// Damage to compressed shards: the grain is the stretch between two flush points.
+// Tests of damaged compressed shards: damage loses at most the segment between two flush points.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ class Compressed : public testing::TestWithParam<Compression> {
     return shard_.entries.flush_points[stretch].file_offset;
   }
 
-  // What is read is a part of what was written, in order; returns how many are missing.
+  // Checks that the records read are a subsequence of those written; returns how many are missing.
   size_t ExpectSubsequence(const Seen& seen) const {
     size_t at = 0;
     for (const ByteBuffer& payload : seen.payloads) {
@@ -142,7 +142,7 @@ TEST_P(Compressed, DamageOfTheHeaderOrOfAFlushAloneLosesNoRecord) {
   }
 }
 
-// The inflater that knows what is wrong with a stream is not asked where nothing is.
+// The exact inflater is not used for valid streams.
 TEST_P(Compressed, AWholeStreamIsReadOnce) {
   const TemporaryFolder folder;
   const std::string path = folder / "shard";
@@ -162,7 +162,7 @@ TEST_P(Compressed, AWholeStreamIsReadOnce) {
 TEST_P(Compressed, EveryPrefixIsAnError) {
   for (size_t size = 1; size < shard_.bytes.size(); size += size < 40 ? 1 : 101) {
     const ByteBuffer prefix(shard_.bytes.begin(), shard_.bytes.begin() + static_cast<int>(size));
-    if (size < 12) {  // no more than a header's beginning
+    if (size < 12) {  // only the start of a header
       EXPECT_THROW(ReadAll(prefix), Error) << size;
     } else {
       ExpectCorrupt(prefix, "the compressed stream is cut off");
@@ -188,7 +188,7 @@ TEST_P(Compressed, DamagedTrailerIsAnErrorAfterTheLastRecord) {
   for (size_t i = 1; i <= trailer; ++i) {
     ByteBuffer bytes = shard_.bytes;
     bytes[bytes.size() - i] ^= 1;
-    // The last four bytes of gzip's are the length.
+    // The last four bytes of gzip's trailer are the length.
     ExpectCorrupt(bytes, trailer == 8 && i <= 4
                              ? "the compressed stream is damaged (incorrect length check)"
                              : "the compressed stream is damaged (incorrect data check)");
@@ -249,7 +249,7 @@ TEST(Gzip, ClaimOfALengthThatTheFileCannotHoldIsRefused) {
   ByteBuffer frame(kFrameBytes);
   StoreFrameHeader(frame.data(), uint64_t{1} << 60);
   ExpectCorrupt(Gzip(frame), "within a record");
-  StoreFrameHeader(frame.data(), 20000);  // possible, but not there
+  StoreFrameHeader(frame.data(), 20000);  // plausible, but beyond the data
   ExpectCorrupt(Gzip(frame), "within a record");
 }
 

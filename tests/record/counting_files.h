@@ -1,4 +1,4 @@
-// How much is read.
+// File system that counts the bytes read.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace recpack {
 
-// The real files, and how many bytes of them are read.
+// Forwards to the real files and counts the bytes read.
 class CountingFiles final : public RealFiles {
  public:
   uint64_t bytes = 0;

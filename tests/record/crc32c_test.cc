@@ -17,7 +17,7 @@ ByteBuffer Noise(size_t size) {
   return bytes;
 }
 
-// The definition, a bit at a time.
+// Bitwise reference implementation.
 uint32_t Reference(uint32_t crc, ByteView bytes) {
   crc = ~crc;
   for (const uint8_t byte : bytes) {
@@ -27,7 +27,7 @@ uint32_t Reference(uint32_t crc, ByteView bytes) {
   return ~crc;
 }
 
-// The contract that every implementation keeps.
+// Contract of every implementation.
 class Crc32cContract : public testing::TestWithParam<Crc32cImplementation> {
  protected:
   uint32_t Of(ByteView bytes) const { return GetParam().extend(0, bytes); }
@@ -114,7 +114,8 @@ TEST(Crc32cOfNumber, IsThatOfItsBytes) {
 }
 
 TEST(CrcMask, IsTensorFlows) {
-  // From tensorflow/core/lib/hash/crc32c_test.cc: masking changes, twice is not the same as once.
+  // From tensorflow/core/lib/hash/crc32c_test.cc: masking changes the value, and masking twice
+  // differs from masking once.
   const uint32_t crc = Crc32c(AsBytes("foo"));
   EXPECT_NE(MaskCrc(crc), crc);
   EXPECT_NE(MaskCrc(MaskCrc(crc)), crc);

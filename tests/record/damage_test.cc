@@ -1,4 +1,4 @@
-// One case a way that the bytes of an uncompressed shard go wrong.
+// Tests of damaged uncompressed shards, one case per kind of damage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,14 +23,14 @@ constexpr auto kResynchronise = ReaderOptions::OnDamage::kResynchronise;
 struct Case {
   const char* name;
   void (*damage)(ByteBuffer& bytes);
-  const char* reason;                     // part of the error's
+  const char* reason;                     // part of the error's reason
   std::vector<size_t> lost;               // ordinals
-  std::optional<uint64_t> count_without;  // what is reported as lost without entries
+  std::optional<uint64_t> count_without;  // records reported as lost without entries
 };
 
 uint8_t* Victim(ByteBuffer& bytes) { return bytes.data() + kVictim * kFrame; }
 
-// A frame header that holds, with this length.
+// Makes a valid frame header with this length.
 void StoreHeader(ByteBuffer& bytes, uint64_t length) { StoreFrameHeader(Victim(bytes), length); }
 
 std::vector<size_t> From(size_t first) {
@@ -292,7 +292,7 @@ TEST(WithoutVerifying, LengthsAreStillCheckedAgainstTheEnd) {
   EXPECT_EQ(seen.payloads.size(), 2u);
 }
 
-// A file of headers that hold, each claiming the rest of the file: every one costs a CRC over it.
+// A file of valid headers, each claiming the rest of the file: every one costs a CRC over it.
 TEST(SearchOnAFileMadeToBeSlow, Ends) {
   ByteBuffer bytes(12 << 17);
   for (size_t at = 0; at + 12 <= bytes.size(); at += 12) {

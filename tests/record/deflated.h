@@ -1,4 +1,4 @@
-// Compressed as programs of others do it.
+// Compression of shards as other writers do it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 namespace recpack {
 
-// `window_bits`: 15 makes a zlib stream, 31 a gzip one. `flushed`: a flush point follows its
-// header, by which shards of ours are told.
+// `window_bits`: 15 makes a zlib stream, 31 a gzip one. `flushed`: adds a flush point after the
+// header, which marks shards of RecordWriter.
 inline ByteBuffer Deflated(ByteView bytes, int window_bits, bool flushed = false) {
   ByteBuffer out(bytes.size() + 1000);
   z_stream stream = {};

@@ -1,11 +1,11 @@
-// Flush points found in the stream, and what only looks like one.
-#include "src/record/flush_points.h"
+// Tests of recovered flush points, and of bytes that only look like one.
+#include "src/record/stream/flush_points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "recpack/record/source.h"
+#include "recpack/record/random_access_reader.h"
 #include "tests/record/memory_files.h"
 #include "tests/record/split_on_disk.h"
 
@@ -51,9 +51,9 @@ class FlushPoints : public testing::TestWithParam<Compression> {
     return out;
   }
 
-  // Ordinals of the records behind the points found.
+  // Returns the ordinals of the records after the points found.
   static std::vector<uint64_t> Found(const ByteBuffer& bytes, size_t records) {
-    // CRCs of payloads are left alone, for tests write other bytes over them.
+    // Without the CRCs of payloads, since tests overwrite payloads.
     const auto stream = ReadFlushedStream(MemoryReadable(bytes), GetParam(), false);
     if (!stream) return {};
     EXPECT_THAT(stream->lengths, Each(kPayload));
@@ -79,7 +79,7 @@ TEST_P(FlushPoints, AreNotLookedForInOtherStreams) {
   EXPECT_THAT(Found(Stream({{all_, Z_FINISH}}), 3), IsEmpty());
 }
 
-// A sync flush ends like a full one, but what follows refers to what came before.
+// A sync flush ends like a full one, but later data refers to earlier data.
 TEST_P(FlushPoints, ThatNeedWhatStandsBeforeThemAreRefused) {
   EXPECT_THAT(Found(Stream({{{}, Z_FULL_FLUSH}, {first_, Z_SYNC_FLUSH}, {others_, Z_FINISH}}), 3),
               IsEmpty());
@@ -93,7 +93,7 @@ TEST_P(FlushPoints, WithinARecordAreLeftOut) {
               ElementsAre(0));
 }
 
-// Stored bytes end like a flush where a CRC has the bytes of its mark.
+// Stored bytes look like a flush if a CRC equals its mark.
 TEST_P(FlushPoints, AreToldFromBytesThatReadTheSame) {
   ByteBuffer frames = frames_;
   for (size_t end = kFrame; end <= frames.size(); end += kFrame) {
@@ -135,7 +135,7 @@ TEST_P(FlushPoints, OfDamagedStreamsAreNone) {
     const ByteBuffer cut(stream.begin(), stream.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_FALSE(ReadFlushedStream(MemoryReadable(cut), GetParam(), true)) << size;
   }
-  // The time and system of gzip's header, from byte 4 on, say nothing.
+  // The time and system in gzip's header, from byte 4 on, do not matter.
   for (size_t at = GetParam() == Compression::kGzip ? 10 : 2; at < stream.size(); ++at) {
     ByteBuffer flipped = stream;
     flipped[at] ^= 1;
@@ -166,7 +166,7 @@ TEST_P(FlushPoints, AreThoseThatTheWriterTold) {
   }
 }
 
-// More than one buffer of compressed bytes and of inflated ones.
+// Needs more than one buffer of compressed and of inflated bytes.
 TEST_P(FlushPoints, AreFoundInLongStreams) {
   auto payloads = MakePayloads(30, 70'000);
   payloads.resize(60, ByteBuffer(70'000));
@@ -186,7 +186,7 @@ TEST_P(FlushPoints, FoundAgainServeRandomAccess) {
     index.AddShard(ScanShard(PosixFiles(), split.shard_path(0), true));
     index.Finish(false);
   }
-  RecordSource source(split.index(), split.folder(), {.max_segment_bytes = 10'000});
+  RandomAccessReader source(split.index(), split.folder(), {.max_segment_bytes = 10'000});
   for (const uint64_t id : {299u, 0u, 150u, 4u, 298u}) {
     EXPECT_EQ(ByteBuffer(source.Get(id).payload().begin(), source.Get(id).payload().end()),
               split.payloads()[id]);

@@ -1,4 +1,4 @@
-#include "src/record/guarded_copy.h"
+#include "src/record/random/guarded_copy.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 namespace recpack {
 namespace {
 
-// A mapping of four pages of 'x' whose file is then cut to one and a half.
+// Mapping of four pages of 'x' whose file is then truncated to one and a half.
 class CutMapping {
  public:
   CutMapping() : page_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))) {

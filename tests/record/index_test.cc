@@ -144,7 +144,7 @@ class IndexDamage : public testing::Test {
     bytes_ = ReadWholeFile(PosixFiles(), path_);
   }
 
-  // Opens what `bytes` hold; walks all of it if that works.
+  // Opens `bytes` as an index and reads all of it if that succeeds.
   void Open(ByteView bytes) {
     PosixFiles().Remove(path_);
     PosixFiles().Create(path_)->Write(bytes);
@@ -191,8 +191,8 @@ TEST_F(IndexDamage, EveryFlippedBitOfHeaderDirectoryAndEnd) {
   }
 }
 
-// Lengths and offsets are found out at access, by the CRC of a record's length: here only memory is
-// at stake.
+// Wrong lengths and offsets are detected at access, by the CRC of a record's length: this tests
+// memory safety only.
 TEST_F(IndexDamage, FlippedBitsOfTheRestAreSafe) {
   const size_t directory = LoadLittleEndian<uint64_t>(bytes_.data() + bytes_.size() - 40);
   for (size_t byte = 16; byte < directory; ++byte) {

@@ -1,4 +1,4 @@
-// Files in memory, and shards made of given payloads.
+// In-memory files, and shards made of given payloads.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class MemoryWritable final : public WritableFile {
   const std::string& path() const noexcept override { return path_; }
 
   int syncs = 0;
-  std::vector<size_t> started;  // its size at each StartSync()
+  std::vector<size_t> started;  // file size at each StartSync()
 
  private:
   std::string path_;
@@ -68,7 +68,7 @@ inline Shard WriteShard(const std::vector<ByteBuffer>& payloads, WriterOptions o
   return shard;
 }
 
-// `count` payloads of `size` bytes each, that differ from each other and do not compress.
+// Makes `count` distinct, incompressible payloads of `size` bytes each.
 inline std::vector<ByteBuffer> MakePayloads(size_t count, size_t size, uint32_t seed = 1) {
   std::vector<ByteBuffer> payloads(count, ByteBuffer(size));
   uint32_t state = seed * 2654435761u + 1;
@@ -89,7 +89,7 @@ struct Seen {
   Compression compression = Compression::kNone;
 };
 
-// Throws what the reader throws.
+// Rethrows the reader's exceptions.
 inline Seen ReadAll(ByteBuffer bytes, ReaderOptions options = {}) {
   Seen seen;
   RecordReader reader(std::make_unique<MemoryReadable>(std::move(bytes)), std::move(options));

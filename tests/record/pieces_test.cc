@@ -1,4 +1,4 @@
-// Shards read in pieces that their index delimits.
+// Tests of reading shards in pieces delimited by their index.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -63,7 +63,7 @@ class PiecesTest : public testing::TestWithParam<int> {
   std::vector<std::string> paths_;
 };
 
-// Collects what workers are given; safe for all of them.
+// Collects the records of all workers. Thread-safe.
 class Collector {
  public:
   std::function<void(const ShardRecord&)> Function() {

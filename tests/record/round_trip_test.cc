@@ -1,4 +1,4 @@
-// What the writer writes, the reader reads; and the bytes in between are TensorFlow's.
+// Round trips from writer to reader, with TensorFlow's bytes in between.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -150,8 +150,8 @@ TEST(Writer, EndNeedsABegin) {
   EXPECT_THROW(writer.End(), Error);
 }
 
-// Whoever goes on after a full disk would else have a file with a hole, or a digest that is not
-// its.
+// Otherwise a caller that continues after a full disk would get a file with a hole, or a wrong
+// digest.
 TEST(Writer, IsIncompleteForGoodOnceAWriteFailed) {
   const TemporaryFolder folder;
   for (const Compression compression : {Compression::kNone, Compression::kGzip}) {
@@ -202,7 +202,7 @@ TEST(WriterTest, BringsBytesToTheDiskWhileMoreAreWritten) {
     auto file = std::make_unique<MemoryWritable>(bytes);
     const MemoryWritable& seen = *file;
     RecordWriter writer(std::move(file), {.start_sync = start_sync});
-    for (int i = 0; i < 21; ++i) writer.Write(payload);  // the last one is still buffered
+    for (int i = 0; i < 21; ++i) writer.Write(payload);  // the last one stays buffered
     EXPECT_EQ(seen.started.size(), start_sync ? 4U : 0U);
     for (const size_t size : seen.started) EXPECT_EQ(size % (payload.size() + kFrameBytes), 0U);
     EXPECT_EQ(seen.syncs, 0);

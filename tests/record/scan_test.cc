@@ -1,4 +1,4 @@
-// The lengths of a shard, found by going over it.
+// Tests of ScanShard().
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace recpack {
 namespace {
 
-// Short records, and ones so long that only their headers are read.
+// Short records, and records so long that only their headers are read.
 std::vector<ByteBuffer> Payloads() {
   std::vector<ByteBuffer> payloads;
   for (const size_t size : {0u, 10u, 3000u, 40000u, 70000u, 5u, 300000u, 270000u, 1u}) {
@@ -68,8 +68,8 @@ TEST_P(Scan, ReadsCompressedShardsOnce) {
   }
 }
 
-// `cat a b`: one stream as for gzip, whose flush points nobody can jump to and still know where the
-// first member ends.
+// `cat a b`: one stream for gzip, but its flush points are unusable, since the end of the first
+// member is unknown after a jump.
 TEST_P(Scan, SeveralOfOursInOneFileAreReadInOrderWithoutFlushPoints) {
   const Shard one = WriteShard(Payloads(), {.compression = Compression::kGzip});
   const Shard two = WriteShard(MakePayloads(40, 300), {.compression = Compression::kGzip});

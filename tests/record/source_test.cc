@@ -1,6 +1,4 @@
-// The contract of every backend of RecordSource.
-#include "recpack/record/source.h"
-
+// Contract of every backend of RandomAccessReader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,12 +8,13 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/permutation.h"
+#include "recpack/record/random_access_reader.h"
 #include "tests/record/split_on_disk.h"
 
 namespace recpack {
 namespace {
 
-using Backend = SourceOptions::Backend;
+using Backend = RandomAccessOptions::Backend;
 
 // Equal lengths, varied ones with empty payloads between, an empty shard, one long record.
 std::vector<std::vector<ByteBuffer>> MixedShards() {
@@ -50,7 +49,7 @@ std::vector<uint64_t> Shuffled(uint64_t count) {
   return ids;
 }
 
-void ExpectRecords(RecordSource& source, std::span<const uint64_t> ids,
+void ExpectRecords(RandomAccessReader& source, std::span<const uint64_t> ids,
                    const std::vector<ByteBuffer>& payloads) {
   for (const uint64_t id : ids) ASSERT_EQ(Copy(source.Get(id).payload()), payloads[id]) << id;
 }
@@ -70,20 +69,20 @@ struct Case {
 
 class SourceContract : public testing::TestWithParam<Case> {
  protected:
-  SourceOptions Options() const {
+  RandomAccessOptions Options() const {
     return {.backend = GetParam().backend,
             .threads = GetParam().threads,
             .prefetch_cached = GetParam().prefetch_cached};
   }
-  RecordSource Open(const SplitOnDisk& split) const { return Open(split, Options()); }
-  static RecordSource Open(const SplitOnDisk& split, SourceOptions options) {
-    return RecordSource(split.index(), split.folder(), options);
+  RandomAccessReader Open(const SplitOnDisk& split) const { return Open(split, Options()); }
+  static RandomAccessReader Open(const SplitOnDisk& split, RandomAccessOptions options) {
+    return RandomAccessReader(split.index(), split.folder(), options);
   }
 };
 
 TEST_P(SourceContract, GetsEveryRecordInAnyOrder) {
   const SplitOnDisk split(MixedShards());
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   ASSERT_EQ(source.record_count(), 502u);
   ExpectRecords(source, Ordinals(0, 502), split.payloads());
   ExpectRecords(source, Shuffled(502), split.payloads());
@@ -91,7 +90,7 @@ TEST_P(SourceContract, GetsEveryRecordInAnyOrder) {
 
 TEST_P(SourceContract, GetsWhatWasPrefetchedInAnotherOrder) {
   const SplitOnDisk split(MixedShards());
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   const auto ids = Shuffled(502);
   for (size_t i = 0; i < ids.size(); i += 64) {
     auto batch = std::span(ids).subspan(i, std::min<size_t>(64, ids.size() - i));
@@ -103,7 +102,7 @@ TEST_P(SourceContract, GetsWhatWasPrefetchedInAnotherOrder) {
 
 TEST_P(SourceContract, PrefetchedNeighboursAndRepetitionsAndStrangersAreFine) {
   const SplitOnDisk split(MixedShards());
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   auto ids = Ordinals(0, 502);
   ids.push_back(7);
   ids.push_back(502);
@@ -117,9 +116,9 @@ TEST_P(SourceContract, PrefetchedNeighboursAndRepetitionsAndStrangersAreFine) {
 
 TEST_P(SourceContract, PrefetchBeyondItsMemoryIsLeftToGet) {
   const SplitOnDisk split(MixedShards());
-  SourceOptions options = Options();
+  RandomAccessOptions options = Options();
   options.max_prefetched_bytes = 10'000;
-  RecordSource source = Open(split, options);
+  RandomAccessReader source = Open(split, options);
   for (int round = 0; round < 3; ++round) {
     source.Prefetch(Ordinals(0, 502));
     ExpectRecords(source, Shuffled(502), split.payloads());
@@ -128,9 +127,9 @@ TEST_P(SourceContract, PrefetchBeyondItsMemoryIsLeftToGet) {
 
 TEST_P(SourceContract, PrefetchedButForgottenRecordsMakeRoomInTheEnd) {
   const SplitOnDisk split({MakePayloads(3000, 100)});
-  SourceOptions options = Options();
+  RandomAccessOptions options = Options();
   options.max_prefetched_bytes = 10'000;
-  RecordSource source = Open(split, options);
+  RandomAccessReader source = Open(split, options);
   for (uint64_t at = 0; at + 50 <= 3000; at += 50) {
     source.Prefetch(Ordinals(at, 50));
     ExpectRecords(source, Ordinals(2999 - at, 1), split.payloads());
@@ -140,7 +139,7 @@ TEST_P(SourceContract, PrefetchedButForgottenRecordsMakeRoomInTheEnd) {
 
 TEST_P(SourceContract, ManySingleReadsAtOnce) {
   const SplitOnDisk split({MakePayloads(2000, 50)});
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   std::vector<uint64_t> ids;
   for (uint64_t id = 0; id < 2000; id += 2) ids.push_back(id);
   source.Prefetch(ids);
@@ -151,7 +150,7 @@ TEST_P(SourceContract, RecordsOutliveTheirSource) {
   const SplitOnDisk split(MixedShards());
   OwnedRecord direct, prefetched;
   {
-    RecordSource source = Open(split);
+    RandomAccessReader source = Open(split);
     source.Prefetch(Ordinals(10, 5));
     prefetched = source.Get(12);
     direct = source.Get(400);
@@ -163,16 +162,16 @@ TEST_P(SourceContract, RecordsOutliveTheirSource) {
 TEST_P(SourceContract, ASourceMayGoWhileItsReadsAreUnderWay) {
   const SplitOnDisk split(MixedShards());
   for (int round = 0; round < 20; ++round) {
-    RecordSource source = Open(split);
+    RandomAccessReader source = Open(split);
     source.Prefetch(Shuffled(502));
   }
 }
 
 TEST_P(SourceContract, SourcesOfSeveralThreadsShareTheirFiles) {
   const SplitOnDisk split(MixedShards());
-  SourceOptions options = Options();
+  RandomAccessOptions options = Options();
   options.max_open_files = 1;
-  const RecordSource first = Open(split, options);
+  const RandomAccessReader first = Open(split, options);
   std::vector<int> equal(4);
   {
     std::vector<std::jthread> threads;
@@ -193,9 +192,9 @@ TEST_P(SourceContract, OpenFilesAreBounded) {
   std::vector<std::vector<ByteBuffer>> shards;
   for (uint32_t i = 0; i < 100; ++i) shards.push_back(MakePayloads(2, 50, i));
   const SplitOnDisk split(shards);
-  SourceOptions options = Options();
+  RandomAccessOptions options = Options();
   options.max_open_files = 5;
-  RecordSource source = Open(split, options);
+  RandomAccessReader source = Open(split, options);
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
@@ -208,7 +207,7 @@ TEST_P(SourceContract, OpenFilesAreBounded) {
 TEST_P(SourceContract, AFileThatWasCutBeforeIsAnError) {
   const SplitOnDisk split(MixedShards());
   std::filesystem::resize_file(split.shard_path(0), 20'000);
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   source.Prefetch(Ordinals(0, 10));
   const Error error = ErrorOf([&] { source.Get(0); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
@@ -218,7 +217,7 @@ TEST_P(SourceContract, AFileThatWasCutBeforeIsAnError) {
 
 TEST_P(SourceContract, AFileThatIsCutWhileOpenIsAnError) {
   const SplitOnDisk split({MakePayloads(300, 1000)});
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   ExpectRecords(source, Ordinals(299, 1), split.payloads());
   std::filesystem::resize_file(split.shard_path(0), 1016 * 100 + 500);
   ExpectRecords(source, Ordinals(0, 100), split.payloads());
@@ -236,9 +235,9 @@ TEST_P(SourceContract, AFileThatIsCutWhileOpenIsAnError) {
 
 TEST_P(SourceContract, AFileThatIsCutWhileOpenIsAnErrorEvenUnchecked) {
   const SplitOnDisk split({MakePayloads(300, 1000)});
-  SourceOptions unchecked = Options();
+  RandomAccessOptions unchecked = Options();
   unchecked.verify = false;
-  RecordSource source = Open(split, unchecked);
+  RandomAccessReader source = Open(split, unchecked);
   ExpectRecords(source, Ordinals(299, 1), split.payloads());
   std::filesystem::resize_file(split.shard_path(0), 1016 * 100 + 500);
   ExpectRecords(source, Ordinals(0, 100), split.payloads());
@@ -249,7 +248,7 @@ TEST_P(SourceContract, AFileThatIsCutWhileOpenIsAnErrorEvenUnchecked) {
 
 TEST_P(SourceContract, ACutRunStillGivesTheRecordsBeforeTheCut) {
   const SplitOnDisk split({MakePayloads(300, 1000)});
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   ExpectRecords(source, Ordinals(0, 1), split.payloads());
   std::filesystem::resize_file(split.shard_path(0), 1016 * 100 + 500);
   source.Prefetch(Ordinals(90, 20));
@@ -262,7 +261,7 @@ TEST_P(SourceContract, ACutRunStillGivesTheRecordsBeforeTheCut) {
 TEST_P(SourceContract, AMissingShardIsAnErrorThatNamesIt) {
   const SplitOnDisk split(MixedShards());
   std::filesystem::remove(split.shard_path(2));
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   source.Prefetch(Ordinals(290, 100));
   const Error error = ErrorOf([&] { source.Get(300); });
   EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
@@ -275,19 +274,19 @@ TEST_P(SourceContract, AnIndexOfAnotherShardOfTheSameSizeIsNoticed) {
   const SplitOnDisk other({MakePayloads(150, 2016)});
   std::filesystem::copy_file(other.shard_path(0), split.shard_path(0),
                              std::filesystem::copy_options::overwrite_existing);
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   const Error error = ErrorOf([&] { source.Get(4); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(error.place().path, split.shard_path(0));
 }
 
-// Neither a size nor a length tells it.
+// Neither the size nor a length reveals the change.
 TEST_P(SourceContract, AShardInThePlaceOfAnotherOfEqualLengthsIsNoticed) {
   const SplitOnDisk split({MakePayloads(300, 1000)});
   const SplitOnDisk other({MakePayloads(300, 1000, 7)});
   std::filesystem::copy_file(other.shard_path(0), split.shard_path(0),
                              std::filesystem::copy_options::overwrite_existing);
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   const Error error = ErrorOf([&] { source.Get(4); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(error.place().path, split.shard_path(0));
@@ -296,7 +295,7 @@ TEST_P(SourceContract, AShardInThePlaceOfAnotherOfEqualLengthsIsNoticed) {
 TEST_P(SourceContract, AFlippedBitInAPayloadIsNoticedUnlessUnchecked) {
   const SplitOnDisk split({MakePayloads(300, 1000)});
   FlipByte(split.shard_path(0), 1016 * 42 + 500);
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   source.Prefetch(Ordinals(40, 5));
   const Error error = ErrorOf([&] { source.Get(42); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
@@ -305,7 +304,7 @@ TEST_P(SourceContract, AFlippedBitInAPayloadIsNoticedUnlessUnchecked) {
   EXPECT_EQ(ErrorOf([&] { source.Get(42); }).place().ordinal, 42u);
   ExpectRecords(source, Ordinals(43, 10), split.payloads());
 
-  SourceOptions unchecked = Options();
+  RandomAccessOptions unchecked = Options();
   unchecked.verify = false;
   EXPECT_EQ(Open(split, unchecked).Get(42).payload().size(), 1000u);
 }
@@ -313,13 +312,13 @@ TEST_P(SourceContract, AFlippedBitInAPayloadIsNoticedUnlessUnchecked) {
 TEST_P(SourceContract, AFlippedBitInALengthIsNoticed) {
   const SplitOnDisk split({MakePayloads(300, 1000)});
   FlipByte(split.shard_path(0), 1016 * 42 + 1);
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   EXPECT_EQ(ErrorOf([&] { source.Get(42); }).place().ordinal, 42u);
 }
 
 TEST_P(SourceContract, BeyondTheEndIsAnInvalidArgument) {
   const SplitOnDisk split(MixedShards());
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   EXPECT_EQ(ErrorOf([&] { source.Get(502); }).kind(), ErrorKind::kInvalidArgument);
 }
 
@@ -327,9 +326,9 @@ TEST_P(SourceContract, CompressedShardsAreReadThroughTheirFlushPoints) {
   for (const Compression compression : {Compression::kGzip, Compression::kZlib}) {
     const SplitOnDisk split(MixedShards(),
                             {.compression = compression, .level = 1, .flush_interval = 5000});
-    SourceOptions options = Options();
-    options.max_segment_bytes = 800'000;  // far below the shards' sizes
-    RecordSource source = Open(split, options);
+    RandomAccessOptions options = Options();
+    options.max_segment_bytes = 800'000;  // far below the sizes of the shards
+    RandomAccessReader source = Open(split, options);
     source.Prefetch(Shuffled(502));
     ExpectRecords(source, Shuffled(502), split.payloads());
   }
@@ -340,16 +339,16 @@ TEST_P(SourceContract, RecordsLongerThanAStretchAreReadFromCompressedShards) {
   for (const size_t i : {1, 2, 5}) payloads[i] = MakePayloads(1, 40'000)[0];
   const SplitOnDisk split({payloads},
                           {.compression = Compression::kGzip, .level = 1, .flush_interval = 1000});
-  SourceOptions options = Options();
+  RandomAccessOptions options = Options();
   options.max_segment_bytes = 2000;
-  RecordSource source = Open(split, options);
+  RandomAccessReader source = Open(split, options);
   ExpectRecords(source, Ordinals(0, 7), split.payloads());
 }
 
 TEST_P(SourceContract, ACutCompressedShardIsAnError) {
   const SplitOnDisk split({MakePayloads(300, 1000)},
                           {.compression = Compression::kGzip, .flush_interval = 5000});
-  RecordSource source = Open(split);
+  RandomAccessReader source = Open(split);
   ExpectRecords(source, Ordinals(0, 1), split.payloads());
   std::filesystem::resize_file(split.shard_path(0), 100'000);
   const Error error = ErrorOf([&] { source.Get(299); });
@@ -363,9 +362,9 @@ TEST_P(SourceContract, ACutCompressedShardIsAnError) {
 TEST_P(SourceContract, AForeignCompressedShardIsRefusedWithTheWayOut) {
   const SplitOnDisk split({MakePayloads(300, 1000)},
                           {.compression = Compression::kGzip, .flush_interval = UINT64_MAX});
-  SourceOptions options = Options();
+  RandomAccessOptions options = Options();
   options.max_segment_bytes = 100'000;
-  RecordSource source = Open(split, options);
+  RandomAccessReader source = Open(split, options);
   const Error error = ErrorOf([&] { source.Get(5); });
   EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
   EXPECT_THAT(error.advice(), testing::HasSubstr("recpack pack"));
@@ -382,12 +381,12 @@ INSTANTIATE_TEST_SUITE_P(All, SourceContract,
 TEST(SourceTest, SaysWhichBackendIsAtWork) {
   const SplitOnDisk split({MakePayloads(3, 10)});
   const auto backend = [&](Backend wish) {
-    return RecordSource(split.index(), split.folder(), {.backend = wish}).backend();
+    return RandomAccessReader(split.index(), split.folder(), {.backend = wish}).backend();
   };
   EXPECT_EQ(backend(Backend::kPread), Backend::kPread);
   EXPECT_EQ(backend(Backend::kMapped), Backend::kMapped);
   EXPECT_EQ(backend(Backend::kAutomatic), Backend::kPread);
-  // Where the kernel or the build has no io_uring, the fallback says so.
+  // Without io_uring in the kernel or the build, backend() reports the fallback.
   EXPECT_THAT(backend(Backend::kIoUring), testing::AnyOf(Backend::kIoUring, Backend::kPread));
 }
 

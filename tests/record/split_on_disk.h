@@ -1,4 +1,4 @@
-// A split of shards in a temporary folder, with its index and all of its payloads.
+// Split of shards in a temporary folder, with its index and payloads.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace recpack {
 
 class SplitOnDisk {
  public:
-  // One shard for each list of payloads.
+  // Writes one shard per list of payloads.
   explicit SplitOnDisk(std::vector<std::vector<ByteBuffer>> shards, WriterOptions options = {}) {
     IndexWriter index(PosixFiles().Create(index_path()));
     for (const auto& shard : shards) {

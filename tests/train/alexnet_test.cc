@@ -1,13 +1,13 @@
 #include "recpack/base/error.h"
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/train/small_network.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class Small : public SmallNetwork {
  public:
-  explicit Small(ValueType type = ValueType::kF32, ImageLayout layout = ImageLayout::kNhwc)
+  explicit Small(ElementType type = ElementType::kF32, ImageLayout layout = ImageLayout::kNhwc)
       : SmallNetwork(MakeCpuOps({.threads = 2})) {
     const Shape shape = {4, 3, 16, 16};
     const auto pixels = RandomValues(static_cast<size_t>(Elements(shape)), 1);
@@ -31,7 +31,7 @@ TEST(Alexnet, TellsOfEachVariableOnceAndTheLastLayerFirst) {
 }
 
 TEST(Alexnet, LayoutsAgreeInLossAndGradients) {
-  Small nhwc, nchw(ValueType::kF32, ImageLayout::kNchw);
+  Small nhwc, nchw(ElementType::kF32, ImageLayout::kNchw);
   EXPECT_NEAR(nhwc.Loss(), nchw.Loss(), 1e-4);
   nhwc.Backward();
   nchw.Backward();
@@ -42,7 +42,7 @@ TEST(Alexnet, LayoutsAgreeInLossAndGradients) {
 }
 
 TEST(Alexnet, TrainsItsBatchByHeart) {
-  for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!MakeCpuOps()->Computes(type)) continue;
     Small network(type);
     const double first = network.Loss();
@@ -57,4 +57,4 @@ TEST(Alexnet, RefusesOptionsThatMakeNoNetwork) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

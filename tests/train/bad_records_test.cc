@@ -10,14 +10,14 @@
 #include "tests/train/small_cifar.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
 
 constexpr int kRecords = 200, kBatch = 16;
 
-// A byte of a record's picture is another one.
+// Changes one byte of a record's image.
 void Damage(const SmallCifar& data, int record) {
   const std::string path = format("{}/train-00000-of-00001.tfrecord", data.folder());
   const auto each = std::filesystem::file_size(path) / kRecords;
@@ -45,7 +45,7 @@ class BadRecords : public testing::Test {
     return options;
   }
 
-  // Without what was only read ahead.
+  // Without records that were only read ahead.
   static std::multiset<std::string> Lines(const std::string& ledger) {
     std::multiset<std::string> lines;
     std::ifstream file(ledger);
@@ -89,7 +89,7 @@ TEST_F(BadRecords, MoreThanTheirShareEndTheRun) {
   EXPECT_THAT(MessageOf(options), HasSubstr("2 bad records in epoch 0, more than 0.005"));
 }
 
-// Checkpoints are in mid-epoch and at its end, of one device and of two.
+// Checkpoints are in mid-epoch and at its end, with one device and with two.
 TEST_F(BadRecords, AreLedgeredOnceAndAuditedByARunThatGoesOn) {
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
     SCOPED_TRACE(devices);
@@ -123,4 +123,4 @@ TEST_F(BadRecords, AreLedgeredOnceAndAuditedByARunThatGoesOn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-#include "recpack/train/checkpoint_folder.h"
+#include "src/train/checkpoint/checkpoint_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include "tests/base/faulty_files.h"
 #include "tests/base/synced_paths.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,7 +32,7 @@ class CheckpointFolderTest : public ::testing::Test {
     return folder.Save(state.info, state.arrays);
   }
 
-  // But for the lock.
+  // Except the lock.
   std::set<std::string> Names() const {
     std::set<std::string> names;
     for (const auto& entry : fs::directory_iterator(path_)) names.insert(entry.path().filename());
@@ -50,7 +50,7 @@ class CheckpointFolderTest : public ::testing::Test {
 
   FaultyFiles files_;
   TemporaryFolder folder_;
-  std::string path_ = folder_ / "runs/a";  // not yet there
+  std::string path_ = folder_ / "runs/a";  // does not exist yet
 };
 
 TEST_F(CheckpointFolderTest, TheLastOnesStay) {
@@ -152,7 +152,7 @@ TEST_F(CheckpointFolderTest, ALinkToNowhereIsPassedOver) {
   EXPECT_EQ(Latest(), path_ + "/step-00000001.safetensors");
 }
 
-// A reader lists the folder, then its writer goes on.
+// A reader lists the folder, then its writer continues.
 TEST_F(CheckpointFolderTest, AReaderFollowsAWriter) {
   CheckpointFolder folder = Open(1);
   Save(folder, 1);
@@ -209,4 +209,4 @@ TEST_F(CheckpointFolderTest, AFolderThatCannotBeMadeIsNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

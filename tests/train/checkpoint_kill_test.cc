@@ -1,4 +1,4 @@
-// A writer that is killed at any moment leaves a folder whose latest checkpoint is whole.
+// A writer killed at any moment leaves a folder whose latest checkpoint is valid.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,17 +8,17 @@
 #include <random>
 
 #include "recpack/base/error.h"
-#include "recpack/train/checkpoint_folder.h"
+#include "src/train/checkpoint/checkpoint_folder.h"
 #include "tests/base/real_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/run_state.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Kills its process at the n-th moment: before and after each thing that is done, and amid writes.
+// Kills its process at the n-th moment: before and after each operation, and amid writes.
 class DeadlyFiles final : public RealFiles {
  public:
   explicit DeadlyFiles(int moments) : left_(moments) {}
@@ -68,8 +68,8 @@ class DeadlyFiles final : public RealFiles {
   int left_;
 };
 
-// A child that goes on from the latest checkpoint and saves every step, `steps` of them; it tells
-// each that is saved.
+// A child that resumes from the latest checkpoint and saves every one of `steps` steps; reports
+// each saved step.
 class Writer {
  public:
   Writer(const std::string& folder, FileSystem& files, uint64_t steps, bool durable = false) {
@@ -86,12 +86,12 @@ class Writer {
   ~Writer() { ::close(saved_); }
   Writer(const Writer&) = delete;
 
-  // Returns when it saved one, or is gone.
+  // Returns when it has saved one, or is gone.
   void WaitForSave() { Take(); }
 
   void Kill() { ::kill(child_, SIGKILL); }
 
-  // The last step it told of; 0 if none. `killed`: it did not come to its end.
+  // The last step it reported; 0 if none. `killed`: it did not finish.
   uint64_t Wait(bool& killed) {
     while (Take()) {
     }
@@ -128,7 +128,7 @@ class Writer {
   uint64_t last_ = 0;
 };
 
-// The latest checkpoint is whole, and is the last that was saved or the one that was being written.
+// The latest checkpoint is valid, and is the last one saved or the one that was being written.
 void ExpectWhole(const std::string& folder, uint64_t saved) {
   const auto latest = FindLatestCheckpoint(PosixFiles(), folder);
   EXPECT_TRUE(latest.skipped.empty());
@@ -143,7 +143,7 @@ void ExpectWhole(const std::string& folder, uint64_t saved) {
   EXPECT_EQ(Content(loaded.stored.arrays), Content(expected.arrays));
   EXPECT_GE(loaded.info.step, saved);
   EXPECT_LE(loaded.info.step, saved + 1);
-  // The lock, those kept, and one that was to be removed or was being written.
+  // The lock, the kept checkpoints, and one that was to be removed or was being written.
   EXPECT_LE(std::distance(fs::directory_iterator(folder), {}), 1 + 2 + 1);
 }
 
@@ -182,4 +182,4 @@ TEST(CheckpointKill, AtRandomMomentsAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

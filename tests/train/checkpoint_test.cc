@@ -1,4 +1,4 @@
-#include "recpack/train/checkpoint.h"
+#include "src/train/checkpoint/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using ::testing::AllOf;
@@ -36,7 +36,7 @@ class CheckpointTest : public ::testing::Test {
     return ErrorOf([&] { ReadCheckpoint(files_, path_); });
   }
 
-  // The metadata of a checkpoint that is as it should be.
+  // The metadata of a valid checkpoint.
   ArrayMetadata Good() {
     Write(RunState(12));
     return ReadSafetensors(files_, path_).metadata;
@@ -112,7 +112,7 @@ TEST_F(CheckpointTest, OtherOptionsAreRefusedByName) {
   target.model_options = R"({"classes": 10, "width": 64})";
   EXPECT_THAT(Refusal(target).reason(), HasSubstr("classes: absent in the file, 10 here, "
                                                   "width: 16 in the file, 64 here"));
-  target.model_options = R"( {"width" : 16} )";  // the same in other words
+  target.model_options = R"( {"width" : 16} )";  // the same options in another spelling
   EXPECT_EQ(LoadCheckpoint(files_, path_, target).info, state.info);
 }
 
@@ -140,19 +140,19 @@ TEST_F(CheckpointTest, OtherArraysAreRefusedWithTheFirstDifferences) {
   Write(state);
   state.arrays[0].name = "conv2.weight";
   state.arrays[1].shape = {27, 16};
-  state.arrays[2].type = ValueType::kI32;
+  state.arrays[2].type = ElementType::kI32;
   EXPECT_THAT(Refusal(state.Target()).reason(),
               HasSubstr("missing conv2.weight (f32 16x27), "
                         "bn1.running_mean is f32 16x27 in the file, f32 27x16 here, "
                         "optimizer.momentum/conv1.weight is f32 16x27 in the file, i32 16x27 here, "
-                        "surplus conv1.weight (f32 16x27)"));
+                        "unexpected conv1.weight (f32 16x27)"));
 }
 
 TEST_F(CheckpointTest, ManyDifferencesAreCounted) {
   const RunState state(1);
   Write(state);
   std::vector<NamedArray> arrays;
-  for (int i = 0; i < 100; ++i) arrays.push_back({"a" + std::to_string(i), ValueType::kF32, {}});
+  for (int i = 0; i < 100; ++i) arrays.push_back({"a" + std::to_string(i), ElementType::kF32, {}});
   CheckpointTarget target = state.Target();
   target.arrays = arrays;
   EXPECT_THAT(Refusal(target).reason(),
@@ -162,7 +162,7 @@ TEST_F(CheckpointTest, ManyDifferencesAreCounted) {
 TEST_F(CheckpointTest, AFileOfPlainWeightsIsNoCheckpoint) {
   const Error error = ErrorWith({{"format", "pt"}});
   EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-  EXPECT_THAT(error.reason(), HasSubstr("no checkpoint"));
+  EXPECT_THAT(error.reason(), HasSubstr("not a checkpoint"));
   EXPECT_EQ(ErrorWith({}).kind(), ErrorKind::kInvalidArgument);
 }
 
@@ -198,4 +198,4 @@ TEST_F(CheckpointTest, AMissingFileIsNotFound) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

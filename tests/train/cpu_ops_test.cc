@@ -1,4 +1,4 @@
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 
 #include <gmock/gmock.h>
 
@@ -9,18 +9,18 @@
 #include "tests/train/ops_contract.h"
 #include "tests/train/repetition_contract.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 std::vector<OpsCase> Cases() {
   const auto with = [](int threads) {
     return [threads] { return MakeCpuOps({.threads = threads}); };
   };
-  return {{"f32_nhwc", with(2), ValueType::kF32, ImageLayout::kNhwc},
-          {"f32_nchw", with(2), ValueType::kF32, ImageLayout::kNchw},
-          {"f32_nhwc_alone", with(1), ValueType::kF32, ImageLayout::kNhwc},
-          {"bf16_nhwc", with(2), ValueType::kBf16, ImageLayout::kNhwc},
-          {"bf16_nchw", with(2), ValueType::kBf16, ImageLayout::kNchw}};
+  return {{"f32_nhwc", with(2), ElementType::kF32, ImageLayout::kNhwc},
+          {"f32_nchw", with(2), ElementType::kF32, ImageLayout::kNchw},
+          {"f32_nhwc_alone", with(1), ElementType::kF32, ImageLayout::kNhwc},
+          {"bf16_nhwc", with(2), ElementType::kBf16, ImageLayout::kNhwc},
+          {"bf16_nchw", with(2), ElementType::kBf16, ImageLayout::kNchw}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, OpsContract, testing::ValuesIn(Cases()),
@@ -45,4 +45,4 @@ TEST(CpuOps, MemoryThatIsNotToBeHadIsAnErrorWithItsSize) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

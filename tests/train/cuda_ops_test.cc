@@ -1,16 +1,16 @@
-#include "recpack/train/cuda_ops.h"
+#include "src/train/cuda/cuda_ops.h"
 
 #include <algorithm>
 #include <functional>
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "src/train/cuda/libraries.h"
+#include "src/train/cuda/runtime/libraries.h"
 #include "tests/train/cuda_device.h"
 #include "tests/train/ops_contract.h"
 #include "tests/train/repetition_contract.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 std::function<std::unique_ptr<Ops>()> With(bool tf32) {
@@ -18,12 +18,12 @@ std::function<std::unique_ptr<Ops>()> With(bool tf32) {
 }
 
 std::vector<OpsCase> Cases() {
-  return {{"f32_nhwc", With(false), ValueType::kF32, ImageLayout::kNhwc},
-          {"f32_nchw", With(false), ValueType::kF32, ImageLayout::kNchw},
-          {"tf32_nhwc", With(true), ValueType::kF32, ImageLayout::kNhwc, true},
-          {"tf32_nchw", With(true), ValueType::kF32, ImageLayout::kNchw, true},
-          {"bf16_nhwc", With(true), ValueType::kBf16, ImageLayout::kNhwc},
-          {"bf16_nchw", With(true), ValueType::kBf16, ImageLayout::kNchw}};
+  return {{"f32_nhwc", With(false), ElementType::kF32, ImageLayout::kNhwc},
+          {"f32_nchw", With(false), ElementType::kF32, ImageLayout::kNchw},
+          {"tf32_nhwc", With(true), ElementType::kF32, ImageLayout::kNhwc, true},
+          {"tf32_nchw", With(true), ElementType::kF32, ImageLayout::kNchw, true},
+          {"bf16_nhwc", With(true), ElementType::kBf16, ImageLayout::kNhwc},
+          {"bf16_nchw", With(true), ElementType::kBf16, ImageLayout::kNchw}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, OpsContract, testing::ValuesIn(Cases()),
@@ -36,7 +36,7 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
   if (!ops) GTEST_SKIP() << "no such device here";
   ops->Attach();
   const DeviceArray one = ops->Allocate(1 << 20);
-  const int64_t batch = 1 << 18;  // its errors are more than the workspace has room for
+  const int64_t batch = 1 << 18;  // its per-sample losses exceed the workspace
   const DeviceArray numbers = ops->Allocate(batch * sizeof(float));
   std::vector<uint8_t> host(1 << 20, 7);
   const std::function<void()> refused[] = {
@@ -44,8 +44,8 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
       [&] { ops->Upload(one.data(), host.data(), host.size()); }, [&] { ops->Synchronise(); },
       [&] { ops->Allocate(100); },
       [&] {
-        ops->SquaredError({numbers.data(), ValueType::kF32, {batch}}, numbers.As<float>(), nullptr,
-                          1, nullptr, one.As<LossSums>());
+        ops->SquaredError({numbers.data(), ElementType::kF32, {batch}}, numbers.As<float>(),
+                          nullptr, 1, nullptr, one.As<LossSums>());
       }};
   for (const auto& work : refused) {
     const auto with_more = [&] {
@@ -58,7 +58,8 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
       FAIL() << "was captured";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
-      EXPECT_NE(std::string(error.what()).find("no CUDA graph"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("cannot be a CUDA graph"), std::string::npos)
+          << error.what();
     }
     ops->Upload(one.data(), host.data(), host.size());
     with_more();
@@ -71,7 +72,7 @@ TEST(CudaGraphs, OfWorkThatWaitsOrAllocatesAreRefusedAndLeaveTheDeviceAsItWas) {
   }
 }
 
-// Few bytes go as arguments of kernels, more are copied.
+// Few bytes are passed as kernel arguments, more are copied.
 TEST(CudaOps, UploadsAnyNumberOfBytes) {
   const auto ops = CudaOpsIfThere({});
   if (!ops) GTEST_SKIP() << "no such device here";
@@ -97,7 +98,7 @@ TEST(CudaDevices, ThatAreNotThereAreRefused) {
   }
 }
 
-// Needs no device: cuDNN and cuBLASLt load without, where they are.
+// Needs no device: cuDNN and cuBLASLt load without one if they are installed.
 TEST(CudaLibraries, HaveTheFunctionsByTheirNames) {
   try {
     EXPECT_GE(LoadCudaLibraries().cudnn.GetVersion(), 90000u);
@@ -116,4 +117,4 @@ TEST(CudaDevices, OfOneGpuHaveAStreamEach) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,7 +1,7 @@
 #include "tests/train/cuda_device.h"
 #include "tests/train/resnet_contract.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, ResnetContract, testing::Values(OpsFactory([] {
@@ -9,4 +9,4 @@ INSTANTIATE_TEST_SUITE_P(Cuda, ResnetContract, testing::Values(OpsFactory([] {
                          })));
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,8 +1,8 @@
 #include "recpack/base/error.h"
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/train/small_network.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr DeepconnOptions kOptions{
@@ -10,7 +10,7 @@ constexpr DeepconnOptions kOptions{
 
 class Small : public SmallNetwork {
  public:
-  explicit Small(ValueType type = ValueType::kF32, ImageLayout layout = ImageLayout::kNhwc,
+  explicit Small(ElementType type = ElementType::kF32, ImageLayout layout = ImageLayout::kNhwc,
                  int32_t last_token = 7)
       : SmallNetwork(MakeCpuOps({.threads = 2})) {
     for (const char* name : {"user_tokens", "item_tokens"}) {
@@ -23,7 +23,7 @@ class Small : public SmallNetwork {
     }
     Give("rating", device().Raw(std::vector<float>{1, 5, 3, 4}));
     Build(MakeDeepconn({.ops = &ops(), .batch = 4, .type = type, .layout = layout}, kOptions));
-    // Factors and weights of a size that shows in the loss.
+    // Factors and weights large enough to affect the loss.
     for (size_t i = 0; i < variables().specs().size(); ++i) {
       if (variables().specs()[i].name.starts_with("fm.") ||
           variables().specs()[i].name.ends_with("embedding.weight")) {
@@ -46,7 +46,7 @@ TEST(Deepconn, TellsOfEachVariableOnceAndTheLastLayerFirst) {
 }
 
 TEST(Deepconn, LayoutsAgreeInLossAndGradients) {
-  Small nhwc, nchw(ValueType::kF32, ImageLayout::kNchw);
+  Small nhwc, nchw(ElementType::kF32, ImageLayout::kNchw);
   EXPECT_NEAR(nhwc.Loss(), nchw.Loss(), 1e-3);
   nhwc.Backward();
   nchw.Backward();
@@ -58,7 +58,7 @@ TEST(Deepconn, LayoutsAgreeInLossAndGradients) {
 }
 
 TEST(Deepconn, TrainsItsBatchByHeart) {
-  for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!MakeCpuOps()->Computes(type)) continue;
     Small network(type);
     const double first = network.Loss();
@@ -69,7 +69,7 @@ TEST(Deepconn, TrainsItsBatchByHeart) {
 
 TEST(Deepconn, CountsTokensThatAreOutOfRange) {
   EXPECT_EQ(Small().Sums().bad_labels, 0);
-  EXPECT_EQ(Small(ValueType::kF32, ImageLayout::kNhwc, 20).Sums().bad_labels, 2);
+  EXPECT_EQ(Small(ElementType::kF32, ImageLayout::kNhwc, 20).Sums().bad_labels, 2);
 }
 
 TEST(Deepconn, RefusesOptionsThatMakeNoNetwork) {
@@ -78,4 +78,4 @@ TEST(Deepconn, RefusesOptionsThatMakeNoNetwork) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,12 +4,12 @@
 #include <filesystem>
 
 #include "recpack/base/error.h"
-#include "recpack/train/trainer.h"
 #include "src/base/format.h"
+#include "src/train/run/trainer.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -28,8 +28,8 @@ TrainerOptions Options(const SmallReviews& data, const std::string& devices = "c
   return options;
 }
 
-// With nothing chosen but the data. The ratings' variance is about 1: who knows nothing of the
-// reviews is not below it.
+// With default options. The ratings' variance is about 1, so a model that learns nothing from the
+// reviews has a squared error of at least 1.
 TEST(DeepconnTraining, LearnsByDefaultWhatRatesReviewsThatItHasNotSeen) {
   const SmallReviews data(10'000);
   TrainerOptions options;
@@ -122,4 +122,4 @@ TEST(DeepconnTraining, SaysWhatIsWrongWithTheVocabulary) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-#include "recpack/train/device_queue.h"
+#include "src/train/ops/device_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/transfer.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/layers/transfer.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr auto kOwnThread = DeviceQueue::Done::kByOwnThread;
@@ -104,4 +104,4 @@ TEST_F(DeviceQueueTest, NothingIsCopiedOfWhatFailed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,10 +1,10 @@
-#include "recpack/train/device_spec.h"
+#include "src/train/ops/device_spec.h"
 
 #include <gtest/gtest.h>
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TEST(Devices, AreReadFromTheirNames) {
@@ -31,4 +31,4 @@ TEST(Devices, ThatAreNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

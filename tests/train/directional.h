@@ -1,4 +1,4 @@
-// Gradients against finite differences: along random directions, so that one number stands for all
+// Checks gradients by finite differences along random directions, so that one number covers all
 // elements.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "recpack/base/random.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Uniform in +-size.
 inline std::vector<float> RandomValues(size_t count, uint64_t seed, float size = 1) {
@@ -27,8 +27,8 @@ inline double Dot(const std::vector<float>& a, const std::vector<float>& b) {
   return sum;
 }
 
-// `loss` of `at` must change along random directions as `gradient` says, within `tolerance` of the
-// gradient's length.
+// Checks that `loss` changes along random directions from `at` as `gradient` predicts, within
+// `tolerance` of the gradient's length.
 inline void ExpectGradient(const std::function<double(const std::vector<float>&)>& loss,
                            const std::vector<float>& at, const std::vector<float>& gradient,
                            float step, double tolerance) {
@@ -36,7 +36,7 @@ inline void ExpectGradient(const std::function<double(const std::vector<float>&)
   const double length = std::sqrt(Dot(gradient, gradient));
   ASSERT_GT(length, 0) << "nothing to compare";
   for (uint64_t seed = 0; seed < 3; ++seed) {
-    // Half of it along the gradient, so that what is compared is not near 0.
+    // Half of it along the gradient, so that the compared values are not near 0.
     std::vector<float> direction = RandomValues(at.size(), 100 + seed);
     const double random_length = std::sqrt(Dot(direction, direction));
     for (size_t i = 0; i < at.size(); ++i) {
@@ -47,7 +47,7 @@ inline void ExpectGradient(const std::function<double(const std::vector<float>&)
       ahead[i] += step * direction[i];
       behind[i] -= step * direction[i];
     }
-    // As it was after rounding.
+    // The value after rounding.
     std::vector<float> moved(at.size());
     for (size_t i = 0; i < at.size(); ++i) moved[i] = ahead[i] - behind[i];
     const double expected = Dot(moved, gradient);
@@ -57,4 +57,4 @@ inline void ExpectGradient(const std::function<double(const std::vector<float>&)
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,5 +1,4 @@
-// Steps whose losses are read together, and steps that are captured once: the training that they
-// make is the same.
+// Dispatches of several steps and captured steps: the training is the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +7,7 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
@@ -89,13 +88,13 @@ TEST(Dispatch, EndsWithTheStepsThatWereAskedFor) {
   ExpectSame(Train(options), whole);
 }
 
-// Of `text`, from there to there.
+// The part of `text` between two words.
 std::string Between(const std::string& text, const std::string& from, const std::string& to) {
   const size_t begin = text.find(from);
   return begin == std::string::npos ? "" : text.substr(begin, text.find(to, begin) - begin);
 }
 
-// What names the step and its batch.
+// The part that names the step and its batch.
 std::vector<std::string> Named(const std::string& message) {
   return {Between(message, " of step ", "; "), Between(message, "token is ", ")")};
 }
@@ -131,7 +130,8 @@ TEST(RepeatedSteps, OfPicturesAreThoseThatAreGivenAnewEachTime) {
         SCOPED_TRACE(model);
         TrainerOptions options = Options(data);
         options.model = model;
-        options.optimizer = {.kind = kind, .rate = 0.01};  // with a warm-up: other rates each step
+        // with a warm-up: the rate changes in each step
+        options.optimizer = {.kind = kind, .rate = 0.01};
         options.input = input;
         const Ran repeated = Train(options);
         options.cuda_graphs = false;
@@ -155,4 +155,4 @@ TEST(RepeatedSteps, OfReviewsAreThoseThatAreGivenAnewEachTime) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

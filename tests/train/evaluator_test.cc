@@ -1,4 +1,4 @@
-#include "recpack/train/evaluator.h"
+#include "src/train/run/evaluator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,14 +8,14 @@
 #include <numeric>
 
 #include "recpack/base/error.h"
-#include "recpack/train/cpu_ops.h"
 #include "src/base/format.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -61,7 +61,7 @@ TEST(Evaluator, GivesTheScoreThatTheTrainingGave) {
         Options(predicts ? reviews.folder() : pictures.folder(), folder.path(), model);
     options.epochs = 2;
     const Score expected = Train(options).epochs.back().evaluation;
-    for (const uint32_t batch_size : {16U, 7U}) {  // of neither is the last one full
+    for (const uint32_t batch_size : {16U, 7U}) {  // with neither is the last batch full
       Evaluator evaluator(Of(folder.path(), batch_size));
       EXPECT_EQ(evaluator.checkpoint().model, model);
       EXPECT_EQ(evaluator.classifies(), !predicts);
@@ -75,12 +75,12 @@ TEST(Evaluator, GivesTheScoreThatTheTrainingGave) {
 }
 
 TEST(Evaluator, ActivationsOfBf16ScoreAboutTheSame) {
-  if (!MakeCpuOps()->Computes(ValueType::kBf16)) GTEST_SKIP() << "this processor has no bf16";
+  if (!MakeCpuOps()->Computes(ElementType::kBf16)) GTEST_SKIP() << "this processor has no bf16";
   const SmallCifar data(80);
   const TemporaryFolder folder;
   const Score expected = Train(Options(data.folder(), folder.path())).epochs.back().evaluation;
   EvaluatorOptions options = Of(folder.path());
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   Evaluator evaluator(options);
   EXPECT_NEAR(evaluator.Evaluate({.data = data.folder()}).score.loss, expected.loss, 0.05);
   EXPECT_THAT(MessageOf([&] { evaluator.EvaluateQuantised({.data = data.folder()}); }),
@@ -170,7 +170,7 @@ TEST(Evaluator, RefusesRecipesOfOtherPictures) {
   options.recipe = "imagenet-eval";
   Evaluator evaluator(options);
   EXPECT_THAT(MessageOf([&] { evaluator.Evaluate({.data = data.folder()}); }),
-              HasSubstr("224 x 224, the network reads 32 x 32"));
+              HasSubstr("224 x 224, but the network reads 32 x 32"));
 }
 
 TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
@@ -180,7 +180,7 @@ TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
   Evaluator evaluator(Of(folder.path()));
   EXPECT_THAT(MessageOf([&] { evaluator.EvaluateQuantised({.data = reviews.folder()}); }),
               HasSubstr("deepconn"));
-  EXPECT_THAT(MessageOf([&] { evaluator.image_size(); }), HasSubstr("no pictures"));
+  EXPECT_THAT(MessageOf([&] { evaluator.image_size(); }), HasSubstr("does not read images"));
   const SmallCifar pictures(20);
   EXPECT_THAT(MessageOf([&] { evaluator.Evaluate({.data = pictures.folder()}); }),
               HasSubstr("user_tokens"));
@@ -188,7 +188,7 @@ TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
               HasSubstr("other"));
 }
 
-// A checkpoint without arrays, which says this of its model.
+// A checkpoint without arrays, with this model information.
 std::string MessageOfCheckpoint(const std::string& model, const std::string& options) {
   const TemporaryFolder folder;
   const std::string path = format("{}/made.safetensors", folder.path());
@@ -204,7 +204,8 @@ TEST(Evaluator, RefusesCheckpointsThatAreNone) {
               HasSubstr("/nowhere/step"));
   const std::string path = format("{}/arrays.safetensors", folder.path());
   WriteSafetensors(PosixFiles(), path, {}, {}, false);
-  EXPECT_THAT(MessageOf([&] { const Evaluator evaluator(Of(path)); }), HasSubstr("no checkpoint"));
+  EXPECT_THAT(MessageOf([&] { const Evaluator evaluator(Of(path)); }),
+              HasSubstr("not a checkpoint"));
   EXPECT_THAT(MessageOfCheckpoint("vgg", "{}"), HasSubstr("'vgg'"));
   EXPECT_THAT(MessageOfCheckpoint("resnet", "[]"), HasSubstr("[]"));
   EXPECT_THAT(MessageOfCheckpoint("resnet", R"({"width":8,"classes":10})"), HasSubstr("\"image\""));
@@ -221,4 +222,4 @@ TEST(Evaluator, RefusesCheckpointsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
-// What several devices compute, made by one: each of a step's batches is normalised by its own
+// Computes several devices' result on one: each of a step's batches is normalised with its own
 // statistics (a ghost batch: Hoffer, Hubara and Soudry, "Train longer, generalize better", 2017),
-// and their gradients are added up before one update.
+// and their gradients are summed before one update.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -8,17 +8,16 @@
 #include <vector>
 
 #include "recpack/device/feeder.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/schedule.h"
 #include "src/base/format.h"
-#include "src/train/batch_places.h"
-#include "src/train/make_model.h"
-#include "src/train/optimizer.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/layers/optimizer.h"
+#include "src/train/run/tower.h"
+#include "src/train/setup/make_model.h"
 #include "tests/train/on_device.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // One device with one copy of the variables; `parts` batches make a step.
@@ -85,14 +84,14 @@ class GhostBatches {
   const size_t parts_;
   const std::unique_ptr<Ops> ops_;
   OnDevice device_;
-  LossSums* const sums_;  // of a CPU device: the host reads them
+  LossSums* const sums_;  // on a CPU device, so the host can read them
   std::unique_ptr<Model> model_;
 };
 
 class Strategies : public testing::TestWithParam<StrategyKind> {};
 
 TEST_P(Strategies, GiveTheLossesOfOneDeviceWithGhostBatchesBitForBit) {
-  const SmallCifar data(72);  // of 9 batches one makes no step of 2 or 4 devices
+  const SmallCifar data(72);  // one of 9 batches is left over with 2 or 4 devices
   std::string devices;
   for (size_t count = 1; count <= 4; ++count) {
     devices += format("{}cpu:{}", devices.empty() ? "" : ",", count - 1);
@@ -111,4 +110,4 @@ INSTANTIATE_TEST_SUITE_P(All, Strategies,
                                          StrategyKind::kDistributedReplicated));
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-// Processes of a training that are threads of one.
+// Processes of a training, simulated by threads.
 #pragma once
 
 #include <map>
@@ -12,9 +12,9 @@
 #include "recpack/base/error.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// The collectives of processes that are threads: the n-th that each joins are one.
+// Collectives of simulated processes: the n-th joins of all processes form one.
 class Joins {
  public:
   explicit Joins(int size) : size_(size) {}
@@ -38,7 +38,7 @@ struct Process {
   std::string failure;  // empty: none
 };
 
-// Each with its options, at once.
+// Runs each with its options, concurrently.
 inline std::vector<Process> TrainProcesses(const std::vector<TrainerOptions>& options) {
   Joins joins(static_cast<int>(options.size()));
   std::vector<Process> processes(options.size());
@@ -59,4 +59,4 @@ inline std::vector<Process> TrainProcesses(const std::vector<TrainerOptions>& op
   return processes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

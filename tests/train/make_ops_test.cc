@@ -1,4 +1,4 @@
-#include "src/train/make_ops.h"
+#include "src/train/setup/make_ops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TrainerOptions On(const std::string& devices) {
@@ -71,4 +71,4 @@ TEST(MakeOps, ThreadsAreBoundToProcessorsThatTheProcessMayUse) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

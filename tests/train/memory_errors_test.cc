@@ -1,24 +1,24 @@
-#include "src/train/memory_errors.h"
+#include "src/train/setup/memory_errors.h"
 
 #include <gmock/gmock.h>
 
 #include <limits>
 
 #include "recpack/base/slab.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/layers.h"
-#include "src/train/memory_purpose.h"
+#include "src/train/cpu/cpu_ops.h"
+#include "src/train/layers/layers.h"
+#include "src/train/ops/memory_purpose.h"
 #include "tests/base/sanitizers.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr size_t kMuch = size_t{1} << 60;  // bytes, which no machine has
+constexpr size_t kMuch = size_t{1} << 60;  // bytes, more than any machine has
 
 class MemoryErrors : public testing::Test {
  protected:
@@ -54,7 +54,7 @@ TEST_F(MemoryErrors, SayWhichActivationItIs) {
   Activations activations;
   EXPECT_THAT(
       TextOf([&] {
-        activations.Allocate({.ops = ops.get()}, {1 << 20, 1 << 20, 1 << 18}, ValueType::kF32);
+        activations.Allocate({.ops = ops.get()}, {1 << 20, 1 << 20, 1 << 18}, ElementType::kF32);
       }),
       AllOf(HasSubstr("the CPU has no memory for 1152921504606846976 more bytes, for an "
                       "activation "),
@@ -64,7 +64,7 @@ TEST_F(MemoryErrors, SayWhichActivationItIs) {
 
 TEST_F(MemoryErrors, OfTheStandardLibraryAreToldAsWhatTheyAre) {
   EXPECT_THAT(TextOf([] { throw std::bad_alloc(); }),
-              StartsWith("the host's memory ended (std::bad_alloc), for batches of 32"));
+              StartsWith("out of host memory (std::bad_alloc), for batches of 32"));
 }
 
 TEST_F(MemoryErrors, OtherErrorsStayWhatTheyAre) {
@@ -73,4 +73,4 @@ TEST_F(MemoryErrors, OtherErrorsStayWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

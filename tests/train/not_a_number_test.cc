@@ -8,22 +8,22 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/train/checkpoint.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A number that is none, and where it is found.
+// Detection of NaN and infinity, and the reported place.
 struct Case {
   std::string model;
-  std::string variable;  // whose first number is none
+  std::string variable;  // its first value is NaN
   std::string layer;
 };
 
@@ -41,7 +41,7 @@ Contents ContentsOf(const std::string& folder) {
 
 std::string Latest(const Contents& contents) { return contents.rbegin()->first; }
 
-// The checkpoint with a number that is none in it.
+// The checkpoint with a NaN in it.
 void Spoil(const std::string& path, const std::string& variable) {
   const Checkpoint read = ReadCheckpoint(PosixFiles(), path);
   const NamedArray* const found = read.stored.Find(variable);
@@ -93,7 +93,7 @@ TEST_P(NotANumber, StopsTheRunWithStepLayerAndToken) {
   EXPECT_EQ(ContentsOf(folder_.path()), before) << "nothing is written over";
 }
 
-// The loss of the step whose update makes it so is still a number.
+// The loss of the step whose update produces it is still finite.
 TEST_P(NotANumber, IsKeptInNoCheckpoint) {
   const std::string latest = Latest(ContentsOf(folder_.path()));
   const CheckpointInfo info = ReadCheckpoint(PosixFiles(), latest).info;
@@ -101,8 +101,8 @@ TEST_P(NotANumber, IsKeptInNoCheckpoint) {
   Spoil(latest, format("optimizer.{}/{}", slot, GetParam().variable));
   const Contents before = ContentsOf(folder_.path());
   EXPECT_THAT(MessageOf(options_),
-              AllOf(HasSubstr(format("no checkpoint is made of step {}", info.step + 1)),
-                    HasSubstr(format("'{}' is not a number", GetParam().variable)),
+              AllOf(HasSubstr(format("step {} is not saved", info.step + 1)),
+                    HasSubstr(format("'{}' is NaN or infinite", GetParam().variable)),
                     HasSubstr(folder_.path())));
   EXPECT_EQ(ContentsOf(folder_.path()), before) << "nothing is written over";
 }
@@ -121,4 +121,4 @@ INSTANTIATE_TEST_SUITE_P(Layers, NotANumber,
                                          Case{"deepconn", "fm.factors", "fm"}));
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,14 +1,14 @@
-// Arrays between a test and a device.
+// Copies arrays between a test and a device.
 #pragma once
 
 #include <cstring>
 #include <vector>
 
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Keeps what it was given on the device, as f32 or in the tensor's type and layout.
+// Keeps values on the device, as f32 or in the tensor's type and layout.
 class OnDevice {
  public:
   explicit OnDevice(Ops& ops) : ops_(ops) {}
@@ -21,14 +21,14 @@ class OnDevice {
   }
 
   // `values` in the order of `shape`: NCHW.
-  Tensor Of(const std::vector<float>& values, const Shape& shape, ValueType type,
+  Tensor Of(const std::vector<float>& values, const Shape& shape, ElementType type,
             ImageLayout layout) {
-    const Tensor from{Raw(values), ValueType::kF32, shape, ImageLayout::kNchw};
+    const Tensor from{Raw(values), ElementType::kF32, shape, ImageLayout::kNchw};
     const Tensor to = Empty(shape, type, layout);
     ops_.Convert(from, to);
     return to;
   }
-  Tensor Empty(const Shape& shape, ValueType type, ImageLayout layout) {
+  Tensor Empty(const Shape& shape, ElementType type, ImageLayout layout) {
     Tensor tensor{nullptr, type, shape, layout};
     arrays_.push_back(ops_.Allocate(tensor.bytes()));
     tensor.data = arrays_.back().data();
@@ -37,7 +37,7 @@ class OnDevice {
 
   // As f32 in the order of the shape.
   std::vector<float> Back(const Tensor& tensor) {
-    const Tensor plain = Empty(tensor.shape, ValueType::kF32, ImageLayout::kNchw);
+    const Tensor plain = Empty(tensor.shape, ElementType::kF32, ImageLayout::kNchw);
     ops_.Convert(tensor, plain);
     return Floats(plain.As<float>(), static_cast<size_t>(tensor.elements()));
   }
@@ -52,4 +52,4 @@ class OnDevice {
   std::vector<DeviceArray> arrays_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

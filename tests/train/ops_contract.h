@@ -1,4 +1,4 @@
-// What every backend's operations keep: each backend's tests instantiate these.
+// Contract tests for the operations of every backend; each backend's tests instantiate these.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,18 +12,18 @@
 #include <string>
 #include <vector>
 
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct OpsCase {
   std::string name;
-  std::function<std::unique_ptr<Ops>()> make;  // null: there is no such device here
-  ValueType type = ValueType::kF32;
+  std::function<std::unique_ptr<Ops>()> make;  // returns null without such a device
+  ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
-  bool coarse = false;  // inputs of products of f32 are rounded
+  bool coarse = false;  // inputs of f32 products are rounded
 };
 
 inline std::ostream& operator<<(std::ostream& out, const OpsCase& one) { return out << one.name; }
@@ -38,10 +38,10 @@ class OpsContract : public testing::TestWithParam<OpsCase> {
     device_.emplace(*ops_);
   }
 
-  ValueType type() const { return GetParam().type; }
+  ElementType type() const { return GetParam().type; }
   ImageLayout layout() const { return GetParam().layout; }
-  bool exact() const { return type() == ValueType::kF32 && !GetParam().coarse; }
-  // Of results that are sums of products.
+  bool exact() const { return type() == ElementType::kF32 && !GetParam().coarse; }
+  // Tolerance for sums of products.
   double tolerance() const { return exact() ? 2e-3 : 4e-2; }
 
   Tensor Put(const std::vector<float>& values, const Shape& shape) {
@@ -49,7 +49,7 @@ class OpsContract : public testing::TestWithParam<OpsCase> {
   }
   Tensor Empty(const Shape& shape) { return device_->Empty(shape, type(), layout()); }
 
-  // Rounded as the device holds it.
+  // Rounded as the device stores it.
   std::vector<float> Values(const Shape& shape, uint64_t seed, float size = 1) {
     return device_->Back(
         Put(RandomValues(static_cast<size_t>(Elements(shape)), seed, size), shape));
@@ -165,7 +165,7 @@ TEST_P(OpsContract, ConvolutionAndItsGradients) {
   }
 }
 
-// By the definition, in double: y of x (NCHW), scale, shift and residual.
+// By the definition, in double: y from x (NCHW), scale, shift and residual.
 struct PlainNorm {
   const BatchNormSpec& spec;
   std::vector<double> mean, variance;
@@ -265,7 +265,7 @@ TEST_P(OpsContract, BatchNormAndItsGradients) {
   }
 }
 
-// Another device with the same samples changes the number of them, and nothing else.
+// Another device with the same samples changes their number, and nothing else.
 TEST_P(OpsContract, BatchNormOverDevices) {
   BatchNormSpec spec{.batch = 3,
                      .channels = 24,
@@ -321,7 +321,7 @@ TEST_P(OpsContract, BatchNormOverDevices) {
   ExpectNear(beside.d_residual, alone.d_residual, allowed, "gradient of the residual");
   ExpectNear(beside.d_scale, alone.d_scale, 1e-4, "gradient of the scale");
   ExpectNear(beside.d_shift, alone.d_shift, 1e-4, "gradient of the shift");
-  // Unbiased: n / (n - 1), of 3072 or 6144 pixels.
+  // Unbiased: n / (n - 1), for 3072 or 6144 pixels.
   std::vector<float> variance;
   for (const float value : alone.variance) {
     variance.push_back(1.8F + (value - 1.8F) * 3071 / 3072 * 6144 / 6143);
@@ -444,7 +444,7 @@ TEST_P(OpsContract, PoolingKeepsWhatIsNoNumber) {
     const Shape shape = {2, 16, 5, 3};
     auto x = Values(shape, 1);
     constexpr size_t kPlane = 20;
-    x[kPlane * 15] = -NAN;                                           // at 0, 0: of one window
+    x[kPlane * 15] = -NAN;                                           // at 0, 0: in one window
     for (size_t i = 0; i < 15; ++i) x[(kPlane + 1) * 15 + i] = NAN;  // all of a plane
     const auto operation = ops_->MakePooling(spec);
     const Tensor y = Empty(spec.out_shape());
@@ -556,7 +556,7 @@ TEST_P(OpsContract, SoftmaxCrossEntropyCountsWhatItShould) {
   const auto logits = RandomValues(4 * 3, 1, 4);
   const std::vector<int64_t> labels = {2, 0, 7, 1};  // one is out of range
   const std::vector<uint8_t> mask = {1, 1, 1, 0};
-  const Tensor there{device_->Raw(logits), ValueType::kF32, {4, 3}};
+  const Tensor there{device_->Raw(logits), ElementType::kF32, {4, 3}};
   float* gradient = device_->Raw(std::vector<float>(12, NAN));
   LossSums* sums = device_->Raw(std::vector<LossSums>(1));
   ops_->SoftmaxCrossEntropy(there, device_->Raw(labels), device_->Raw(mask), 0.5F, gradient, sums);
@@ -592,7 +592,7 @@ TEST_P(OpsContract, SoftmaxCrossEntropyCountsWhatItShould) {
 TEST_P(OpsContract, EmbeddingAndItsGradient) {
   const Shape shape = {3, 16, 1, 5};
   const std::vector<int64_t> ids = {1, 6, 6, 2, 0, 0, 7, -1,
-                                    3, 1, 6, 1, 1, 5, 0};  // two are no ids
+                                    3, 1, 6, 1, 1, 5, 0};  // two are not valid ids
   const auto table = Values({7, 16, 1, 1}, 1), dy = Values(shape, 2);
   const auto plain = [&](const std::vector<float>& at) {
     std::vector<float> y;
@@ -604,7 +604,7 @@ TEST_P(OpsContract, EmbeddingAndItsGradient) {
         }
     return y;
   };
-  for (const ValueType id_type : {ValueType::kI64, ValueType::kI32}) {
+  for (const ElementType id_type : {ElementType::kI64, ElementType::kI32}) {
     const auto operation = ops_->MakeEmbedding({.batch = 3,
                                                 .length = 5,
                                                 .vocabulary = 7,
@@ -613,7 +613,7 @@ TEST_P(OpsContract, EmbeddingAndItsGradient) {
                                                 .type = type(),
                                                 .layout = layout()});
     const void* there = device_->Raw(ids);
-    if (id_type == ValueType::kI32) {
+    if (id_type == ElementType::kI32) {
       there = device_->Raw(std::vector<int32_t>(ids.begin(), ids.end()));
     }
     LossSums* sums = device_->Raw(std::vector<LossSums>{{.loss = 4, .bad_labels = 1}});
@@ -693,7 +693,7 @@ TEST_P(OpsContract, SquaredErrorCountsWhatItShould) {
   const auto predictions = RandomValues(4, 1, 4);
   const std::vector<float> targets = {1, -2, 3, NAN};
   const std::vector<uint8_t> mask = {1, 1, 1, 0};
-  const Tensor there{device_->Raw(predictions), ValueType::kF32, {4}};
+  const Tensor there{device_->Raw(predictions), ElementType::kF32, {4}};
   float* gradient = device_->Raw(std::vector<float>(4, NAN));
   LossSums* sums = device_->Raw(std::vector<LossSums>{{7, 7, 7, 2}});
   ops_->SquaredError(there, device_->Raw(targets), device_->Raw(mask), 0.5F, gradient, sums);
@@ -750,4 +750,4 @@ TEST_P(OpsContract, OptimizersMoveVariablesAsTheirFormulasSay) {
   ExpectNear(device_->Floats(adam, count), {at.begin(), at.end()}, 1e-4, "after Adam");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -68,7 +68,7 @@ TEST_F(PlacedTraining, GivesTheLossesOfOneDeviceWithTheCopiesOfTheGraph) {
   const struct {
     const char* devices;
     const char* place;
-    uint64_t copies;  // a step, counted by hand
+    uint64_t copies;  // per step, counted by hand
   } cases[] = {{"cpu:0,cpu:1", kTowers, 3},
                {"cpu:0,cpu:1", "alternate", 27},
                {"cpu:0,cpu:1", "fm=cpu:1", 5},
@@ -107,7 +107,7 @@ TEST_F(PlacedTraining, AccountsForWhatIsCopied) {
 }
 
 TEST_F(PlacedTraining, EveryFormGivesTheLossesOfOneDevice) {
-  for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!MakeCpuOps()->Computes(type)) continue;
     for (const ImageLayout layout : {ImageLayout::kNhwc, ImageLayout::kNchw}) {
       TrainerOptions alone = Options(), placed = Options("cpu:0,cpu:1", "alternate");
@@ -169,4 +169,4 @@ TEST_F(PlacedTraining, ADeviceThatIsNotThereIsRefusedOrReplaced) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,12 +1,12 @@
-#include "recpack/train/placement.h"
+#include "src/train/layers/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "recpack/base/error.h"
-#include "recpack/train/model.h"
+#include "src/train/models/model.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(Placement, DeepconnsGraphHasEachOperationBehindWhatItReads) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

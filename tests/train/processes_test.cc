@@ -6,19 +6,19 @@
 #include <thread>
 
 #include "recpack/base/cpu.h"
-#include "recpack/train/trainer.h"
 #include "src/base/format.h"
+#include "src/train/run/trainer.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/train/joined_processes.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
 
-// Of the first process; none may fail.
+// Losses of the first process; none may fail.
 Ran TrainTogether(const std::vector<TrainerOptions>& options) {
   const auto processes = TrainProcesses(options);
   for (const Process& process : processes) {
@@ -42,7 +42,7 @@ void ExpectSameBits(const Ran& one, const Ran& other) {
   }
 }
 
-// 80 samples make five steps of 16, and evaluation ends with a padded one of three devices.
+// 80 samples make five steps of 16, and evaluation ends with a padded batch on three devices.
 TEST(Processes, WithADeviceEachAreTheDevicesOfOneBitForBit) {
   const SmallCifar data(80);
   for (const auto& [processes, devices] : {std::pair(2, "cpu:0,cpu:1"), {3, "cpu:0,cpu:1,cpu:2"}}) {
@@ -95,7 +95,8 @@ TEST(Processes, WithSeveralDevicesEachAreThoseOfOneWithinRounding) {
   }
 }
 
-// One file of the first process, which as many devices in any number of processes go on from.
+// One file of the first process, which the same number of devices resumes from, in any number of
+// processes.
 TEST(Processes, GoOnFromACheckpointAsIfTheyHadNotStopped) {
   const SmallCifar data(80);
   for (const auto strategy : {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
@@ -128,7 +129,7 @@ TEST(Processes, GoOnFromACheckpointAsIfTheyHadNotStopped) {
 TEST(Processes, GoOnInTheEpochThatTheirMostStepsEndedIn) {
   const SmallCifar data(80);
   TrainerOptions each = SteadyPictures(data);
-  each.optimizer.rate = 1e-30;  // a loss is that of the batch alone
+  each.optimizer.rate = 1e-30;  // the loss depends on the batch only
   const Ran whole = TrainTogether({each, each});
   const TemporaryFolder folder;
   TrainerOptions first = each, rest = each;
@@ -149,7 +150,7 @@ TEST(Processes, RefuseMoreDevicesThanThereAreBatches) {
   }
 }
 
-// The one that fails says why, and the other says that too.
+// The one that fails reports why, and so does the other.
 void ExpectFailure(const std::vector<Process>& processes, const std::string& reason) {
   EXPECT_THAT(processes[1].failure, HasSubstr(reason));
   EXPECT_THAT(processes[0].failure, HasSubstr("rank 1 ended the run: "));
@@ -168,7 +169,7 @@ TEST(Processes, AllHearWhyOneFails) {
   fails("batch size: 4 at rank 1, 8 at rank 0", [](auto& o) { o.batch_size = 4; });
   fails("seed: 4 at rank 1, 3 at rank 0", [](auto& o) { o.seed = 4; });
   fails("type of activations: bf16 at rank 1, f32 at rank 0",
-        [](auto& o) { o.type = ValueType::kBf16; });
+        [](auto& o) { o.type = ElementType::kBf16; });
   fails("evaluated split: 'train' at rank 1, '' at rank 0",
         [](auto& o) { o.eval_split = "train"; });
   const SmallCifar other(64);
@@ -224,4 +225,4 @@ TEST(Processes, RefuseWhatOnlyOneCanTrain) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,13 +7,13 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/random.h"
-#include "recpack/train/cpu_ops.h"
-#include "recpack/train/model.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "src/train/cpu/fold.h"
 #include "src/train/cpu/folded_network.h"
+#include "src/train/models/model.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr int64_t kBatch = 16;
@@ -36,7 +36,7 @@ class Networks : private BatchArrays {
 
   ModelContext Context() { return {.ops = &ops_, .batch = kBatch}; }
 
-  // Its statistics and scales become those of a network that has seen something.
+  // Sets statistics and scales like those of a trained network.
   void Build(std::unique_ptr<Model> model) {
     model_ = std::move(model);
     model_->Build(0, 7);
@@ -63,20 +63,20 @@ class Networks : private BatchArrays {
     f32_ = Logits();
   }
 
-  // Of integers: how far the logits are off, by the largest one.
+  // Relative error of the integer logits, by the largest one.
   double Off() {
     network_ = std::make_unique<QuantisedNetwork>(trace_, ranges_);
     return OffOf(*network_);
   }
-  // Of f32 with batch norm folded.
+  // The same for f32 with batch norm folded.
   double OffFolded() { return OffOf(FoldedNetwork(trace_)); }
 
   template <typename Network>
   double OffOf(const Network& network) {
-    // What is not computed is not near what was there.
+    // Overwrites old results, so that a value that is not computed is detected.
     const std::vector<float> nothing(f32_.size(), 1e6F);
     ops_.Upload(trace_.logits.data, nothing.data(), nothing.size() * sizeof(float));
-    const auto input = input_;  // at another place than the trace's
+    const auto input = input_;  // at another address than the trace's
     network.Run(input.data());
     const auto logits = Logits();
     float most = 0, off = 0;
@@ -120,7 +120,7 @@ TEST(QuantisedNetwork, IsNearTheResnet) {
     networks.Build(MakeResnet(networks.Context(), {.width = width}));
     EXPECT_TRUE(networks.OffFolded() < 1e-5) << networks.OffFolded();
     EXPECT_TRUE(networks.Off() < 0.05) << networks.Off();
-    // 20 convolutions, 3 of them around; mean and dense layer.
+    // 20 convolutions, 3 of them shortcuts; mean and dense layer.
     EXPECT_EQ(networks.counts().int8, 20);
     EXPECT_EQ(networks.counts().f32, 2);
   }
@@ -136,7 +136,7 @@ TEST(QuantisedNetwork, IsNearTheAlexnet) {
   EXPECT_EQ(networks.counts().f32, 1);
 }
 
-// Of any activation of a few layers, also of a residual's.
+// Also for activations that several layers read, including residuals.
 TEST(QuantisedNetwork, AWrongScaleIsSeen) {
   Networks networks;
   networks.Build(MakeResnet(networks.Context(), {.width = 8}));
@@ -150,14 +150,14 @@ TEST(QuantisedNetwork, AWrongScaleIsSeen) {
   EXPECT_EQ(networks.Off(), right) << "the same bits again";
 }
 
-// What a residual is added to in place is not what another layer still reads, nor the layer itself.
+// A residual is not added in place to what another layer still reads, nor to the layer's own input.
 TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
   Networks networks;
   Ops& ops = networks.ops();
   OnDevice& device = networks.device();
   constexpr int64_t kChannels = 16;
   const Shape shape = {kBatch, kChannels, 32, 32};
-  const auto picture = [&] { return device.Empty(shape, ValueType::kF32, ImageLayout::kNhwc); };
+  const auto picture = [&] { return device.Empty(shape, ElementType::kF32, ImageLayout::kNhwc); };
   const auto convolution = [&](int64_t in, uint64_t seed) {
     auto made = ops.MakeConvolution({.batch = kBatch,
                                      .in_channels = in,
@@ -194,7 +194,7 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
                                      .window_width = 32});
   std::vector<Tensor> made;
   for (int i = 0; i < 8; ++i) made.push_back(picture());
-  const Tensor logits = device.Empty({kBatch, kChannels}, ValueType::kF32, ImageLayout::kNhwc);
+  const Tensor logits = device.Empty({kBatch, kChannels}, ElementType::kF32, ImageLayout::kNhwc);
   LossSums sums;
   for (const bool itself : {false, true}) {
     networks.Look([&] {
@@ -221,7 +221,7 @@ TEST(QuantisedNetwork, RefusesWhatItDoesNotKnow) {
   TraceOps ops(MakeCpuOps({.threads = 1}));
   ops.Attach();
   OnDevice device(ops);
-  const Tensor x{device.Raw(std::vector<float>(8)), ValueType::kF32, {2, 4}};
+  const Tensor x{device.Raw(std::vector<float>(8)), ElementType::kF32, {2, 4}};
   const std::vector<int64_t> labels(2);
   LossSums sums;
   const auto loss = [&] { ops.SoftmaxCrossEntropy(x, labels.data(), nullptr, 0, nullptr, &sums); };
@@ -235,11 +235,11 @@ TEST(QuantisedNetwork, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(FoldedNetwork{tanh}, Error);
 }
 
-// Over passes whose magnitudes differ.
+// Over passes with different magnitudes.
 TEST(Calibration, RangesEndAtTheLargestOrAtAPercentile) {
   std::vector<float> input(1000), result(1000);
   const auto floats = [](std::vector<float>& of) {
-    return Tensor{of.data(), ValueType::kF32, {1000}};
+    return Tensor{of.data(), ElementType::kF32, {1000}};
   };
   Trace trace;
   trace.input = floats(input);
@@ -292,4 +292,4 @@ TEST(Fold, RefusesWhatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

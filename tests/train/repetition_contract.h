@@ -1,4 +1,5 @@
-// What every backend keeps that lets the host run ahead: each backend's tests instantiate these.
+// Contract tests for captured and replayed work on every backend; each backend's tests instantiate
+// these.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -10,13 +11,13 @@
 #include <optional>
 #include <vector>
 
-#include "recpack/train/ops.h"
+#include "src/train/ops/ops.h"
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Null: there is no such device here.
+// Returns null without such a device.
 class RepetitionContract : public testing::TestWithParam<std::function<std::unique_ptr<Ops>()>> {
  protected:
   static constexpr size_t kCount = 1000;
@@ -44,8 +45,8 @@ class RepetitionContract : public testing::TestWithParam<std::function<std::uniq
 
 TEST_P(RepetitionContract, CapturedWorkIsDoneByEachReplayAndNotBefore) {
   const std::vector<float> ones(kCount, 1);
-  const Tensor one{device_->Raw(ones), ValueType::kF32, {kCount}};
-  const Tensor sum{device_->Raw(ones), ValueType::kF32, {kCount}};
+  const Tensor one{device_->Raw(ones), ElementType::kF32, {kCount}};
+  const Tensor sum{device_->Raw(ones), ElementType::kF32, {kCount}};
   const auto work = ops_->Capture([&] {
     ops_->Add(one, sum);
     ops_->Add(one, sum);
@@ -56,14 +57,14 @@ TEST_P(RepetitionContract, CapturedWorkIsDoneByEachReplayAndNotBefore) {
     EXPECT_EQ(device_->Floats(sum.As<float>(), kCount),
               std::vector(kCount, static_cast<float>(1 + 2 * i)));
   }
-  // Other work may stand between.
+  // Other work may be enqueued in between.
   ops_->Zero(sum.data, kCount * sizeof(float));
   work->Replay();
   EXPECT_EQ(device_->Floats(sum.As<float>(), kCount), std::vector(kCount, 2.0F));
 }
 
-// Rates that the device's memory has are those that are given, bit for bit, in captured updates
-// that run beside other work too.
+// Captured updates use the rates in device memory, bit for bit, also when they run beside other
+// work.
 TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
   const Slots sgd = MakeSlots(), same_sgd = MakeSlots(), adam = MakeSlots(), same = MakeSlots();
   const DeviceArray sgd_rates = ops_->Allocate(sizeof(UpdateRates));
@@ -72,8 +73,8 @@ TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
   const AdamUpdate by_adam{.decay = 0.01F, .rates = adam_rates.As<UpdateRates>()};
   const auto step = ops_->Capture([&] {
     ops_->Beside([&] { ops_->Sgd(by_sgd, sgd.value, sgd.gradient, sgd.first, kCount); });
-    ops_->Add({adam.gradient, ValueType::kF32, {kCount}},
-              {adam.gradient, ValueType::kF32, {kCount}});
+    ops_->Add({adam.gradient, ElementType::kF32, {kCount}},
+              {adam.gradient, ElementType::kF32, {kCount}});
     ops_->Beside(
         [&] { ops_->Adam(by_adam, adam.value, adam.gradient, adam.first, adam.second, kCount); });
     ops_->Rejoin();
@@ -82,12 +83,12 @@ TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
     const float rate = 0.1F / static_cast<float>(i);
     ops_->Sgd({.rate = rate, .momentum = 0.9F, .decay = 0.01F}, same_sgd.value, same_sgd.gradient,
               same_sgd.first, kCount);
-    const Tensor gradient{same.gradient, ValueType::kF32, {kCount}};
+    const Tensor gradient{same.gradient, ElementType::kF32, {kCount}};
     ops_->Add(gradient, gradient);
     const AdamUpdate update{.rate = rate, .decay = 0.01F, .step = i};
     ops_->Adam(update, same.value, same.gradient, same.first, same.second, kCount);
 
-    const UpdateRates of_adam = RatesOf(update), of_sgd{.rate = rate};
+    const UpdateRates of_adam = ToRates(update), of_sgd{.rate = rate};
     ops_->Upload(adam_rates.data(), &of_adam, sizeof of_adam);
     ops_->Upload(sgd_rates.data(), &of_sgd, sizeof of_sgd);
     step->Replay();
@@ -100,10 +101,10 @@ TEST_P(RepetitionContract, CapturedUpdatesTakeTheRatesOfEachStep) {
 TEST_P(RepetitionContract, AReadbackHasWhatWasThereWhenItWasEnqueued) {
   const auto readback = ops_->MakeReadback(4 * sizeof(float));
   float* const value = device_->Raw(std::vector<float>{0});
-  const Tensor one{device_->Raw(std::vector<float>{1}), ValueType::kF32, {1}};
+  const Tensor one{device_->Raw(std::vector<float>{1}), ElementType::kF32, {1}};
   for (int round = 0; round < 2; ++round) {
     for (size_t i = 0; i < 4; ++i) {
-      ops_->Add(one, {value, ValueType::kF32, {1}});
+      ops_->Add(one, {value, ElementType::kF32, {1}});
       readback->Enqueue(i * sizeof(float), value, sizeof(float));
     }
     ops_->Zero(value, sizeof(float));
@@ -125,4 +126,4 @@ TEST_P(RepetitionContract, FewBytesMayChangeOnceTheyWereUploaded) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

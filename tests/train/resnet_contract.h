@@ -1,4 +1,4 @@
-// What the network keeps on every backend: each backend's tests instantiate these.
+// Contract tests for the ResNet on every backend; each backend's tests instantiate these.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,21 +11,21 @@
 
 #include "tests/train/small_network.h"
 
-namespace recpack {
+namespace recpack::train {
 
 constexpr int64_t kBatch = 4;
 
-using OpsFactory = std::function<std::unique_ptr<Ops>()>;  // null: there is no such device here
+using OpsFactory = std::function<std::unique_ptr<Ops>()>;  // returns null without such a device
 
 inline void PrintTo(const OpsFactory&, std::ostream* out) { *out << "a device for each test"; }
 
 struct Form {
-  ValueType type = ValueType::kF32;
+  ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused = true;
 };
 
-// With pictures and labels.
+// With images and labels.
 class Small : public SmallNetwork {
  public:
   explicit Small(const OpsFactory& make, const Form& form = {}) : SmallNetwork(make()) {
@@ -68,10 +68,10 @@ TEST_P(ResnetContract, FormsOfTheSameNetworkAgree) {
   plain.Backward();
   for (const Form& form :
        {Form{.fused = false}, Form{.layout = ImageLayout::kNchw},
-        Form{.layout = ImageLayout::kNchw, .fused = false}, Form{.type = ValueType::kBf16}}) {
+        Form{.layout = ImageLayout::kNchw, .fused = false}, Form{.type = ElementType::kBf16}}) {
     if (!plain.ops().Computes(form.type)) continue;
     Small other(make, form);
-    const bool exact = form.type == ValueType::kF32;
+    const bool exact = form.type == ElementType::kF32;
     EXPECT_NEAR(other.Loss(), loss, exact ? 1e-3 : 0.3);
     other.Backward();
     for (size_t i = 0; i < plain.variables().specs().size(); ++i) {
@@ -88,7 +88,7 @@ TEST_P(ResnetContract, FormsOfTheSameNetworkAgree) {
 }
 
 TEST_P(ResnetContract, TrainsItsBatchByHeart) {
-  for (const ValueType type : {ValueType::kF32, ValueType::kBf16}) {
+  for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!make()->Computes(type)) continue;
     Small network(make, {.type = type});
     const double first = network.Loss();
@@ -130,4 +130,4 @@ TEST_P(ResnetContract, NamesItsVariablesAsPyTorchDoes) {
   EXPECT_FALSE(shapes.contains("layer1.0.downsample.0.weight"));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,12 +1,12 @@
-// What a run would save: arrays whose every value says of which step they are.
+// Arrays that a run would save; every value encodes its step.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "recpack/train/checkpoint.h"
+#include "src/train/checkpoint/checkpoint.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct RunState {
   explicit RunState(uint64_t step, int64_t width = 16) {
@@ -22,7 +22,7 @@ struct RunState {
          {"conv1.weight", "bn1.running_mean", "optimizer.momentum/conv1.weight"}) {
       values.emplace_back(width * 27, static_cast<float>(step));
       values.back()[0] = static_cast<float>(values.size());
-      arrays.push_back({name, ValueType::kF32, {width, 27}, values.back().data()});
+      arrays.push_back({name, ElementType::kF32, {width, 27}, values.back().data()});
     }
   }
   RunState(const RunState&) = delete;
@@ -36,7 +36,7 @@ struct RunState {
   std::vector<NamedArray> arrays;
 };
 
-// The bytes of its arrays, one after the other.
+// The bytes of its arrays, concatenated.
 inline std::string Content(std::span<const NamedArray> arrays) {
   std::string content;
   for (const auto& array : arrays) {
@@ -46,4 +46,4 @@ inline std::string Content(std::span<const NamedArray> arrays) {
   return content;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

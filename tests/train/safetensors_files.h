@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "recpack/train/safetensors.h"
+#include "src/train/checkpoint/safetensors.h"
 #include "tests/record/memory_files.h"
 
-namespace recpack {
+namespace recpack::train {
 
 inline ByteBuffer Written(std::span<const NamedArray> arrays, const ArrayMetadata& metadata = {}) {
   ByteBuffer bytes;
@@ -21,7 +21,7 @@ inline LoadedArrays ReadBytes(ByteBuffer bytes) {
   return ReadSafetensors(MemoryReadable(std::move(bytes), "a.safetensors"));
 }
 
-// A file of that header, with `data_bytes` bytes behind it.
+// A file with that header, followed by `data_bytes` bytes.
 inline ByteBuffer FileOf(const std::string& header, size_t data_bytes) {
   constexpr size_t kLengthBytes = 8;
   ByteBuffer bytes(kLengthBytes + header.size() + data_bytes, 7);
@@ -30,4 +30,4 @@ inline ByteBuffer FileOf(const std::string& header, size_t data_bytes) {
   return bytes;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-#include "recpack/train/safetensors.h"
+#include "src/train/checkpoint/safetensors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,30 +11,31 @@
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/safetensors_files.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// One of every type, of odd sizes, and the two that have no dimension or no element.
+// One of every type, with odd sizes, a scalar and an empty one.
 struct Arrays {
   std::vector<uint8_t> bytes = std::vector<uint8_t>(8 * 30, 0xA5);
   std::vector<NamedArray> all;
 
   Arrays() {
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 37);
-    const ValueType types[] = {ValueType::kU8,   ValueType::kI32, ValueType::kI64, ValueType::kF16,
-                               ValueType::kBf16, ValueType::kF32, ValueType::kU64};
-    for (const ValueType type : types) {
-      all.push_back({ValueTypeName(type), type, {2, 3, 5}, bytes.data()});
-      all.push_back({std::string("one ") + ValueTypeName(type), type, {}, bytes.data() + 8});
+    const ElementType types[] = {ElementType::kU8,  ElementType::kI32,  ElementType::kI64,
+                                 ElementType::kF16, ElementType::kBf16, ElementType::kF32,
+                                 ElementType::kU64};
+    for (const ElementType type : types) {
+      all.push_back({ElementName(type), type, {2, 3, 5}, bytes.data()});
+      all.push_back({std::string("one ") + ElementName(type), type, {}, bytes.data() + 8});
     }
-    all.push_back({"none", ValueType::kF32, {4, 0, 2}, nullptr});
-    all.push_back({"\"größe\"\n", ValueType::kU8, {3}, bytes.data()});
+    all.push_back({"none", ElementType::kF32, {4, 0, 2}, nullptr});
+    all.push_back({"\"größe\"\n", ElementType::kU8, {3}, bytes.data()});
   }
 };
 
@@ -60,7 +61,8 @@ TEST(Safetensors, EveryTypeComesBack) {
     EXPECT_EQ(found->type, array.type);
     EXPECT_EQ(found->shape, array.shape);
     EXPECT_EQ(BytesOf(*found), BytesOf(array)) << array.name;
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->data) % ValueBytes(array.type), 0u) << array.name;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(found->data) % ElementBytes(array.type), 0u)
+        << array.name;
   }
   EXPECT_EQ(loaded.Find("other"), nullptr);
 }
@@ -68,18 +70,18 @@ TEST(Safetensors, EveryTypeComesBack) {
 TEST(Safetensors, LargerElementsComeFirstElseTheOrderIsTheCallers) {
   const float value = 1;
   const LoadedArrays loaded = ReadBytes(Written(std::vector<NamedArray>{
-      {"b", ValueType::kU8, {3}, &value},
-      {"z", ValueType::kF32, {1}, &value},
-      {"a", ValueType::kF32, {1}, &value},
+      {"b", ElementType::kU8, {3}, &value},
+      {"z", ElementType::kF32, {1}, &value},
+      {"a", ElementType::kF32, {1}, &value},
   }));
   EXPECT_THAT(Names(loaded), ElementsAre("z", "a", "b"));
 }
 
-// The bytes of the form: docs/format/checkpoint.md has this file.
+// The bytes of the format: docs/format/checkpoint.md shows this file.
 TEST(Safetensors, TheFormIsFrozen) {
   const float values[] = {1, -2};
   const ByteBuffer bytes =
-      Written(std::vector<NamedArray>{{"w", ValueType::kF32, {1, 2}, values}}, {{"model", "m"}});
+      Written(std::vector<NamedArray>{{"w", ElementType::kF32, {1, 2}, values}}, {{"model", "m"}});
   ASSERT_EQ(bytes.size(), 192u + 8);
   EXPECT_EQ(LoadLittleEndian<uint64_t>(bytes.data()), 184u);
   EXPECT_EQ(AsText(bytes).substr(8, 184),
@@ -99,7 +101,7 @@ TEST(Safetensors, DataBeginAtAMultipleOf64) {
   const uint8_t value = 9;
   for (size_t length = 1; length < 140; ++length) {
     const ByteBuffer bytes =
-        Written(std::vector<NamedArray>{{std::string(length, 'n'), ValueType::kU8, {}, &value}});
+        Written(std::vector<NamedArray>{{std::string(length, 'n'), ElementType::kU8, {}, &value}});
     EXPECT_EQ((bytes.size() - 1) % 64, 0u);
     EXPECT_EQ(bytes.back(), 9);
   }
@@ -110,7 +112,7 @@ TEST(Safetensors, NothingIsAFileToo) {
   EXPECT_TRUE(ReadBytes(FileOf("{}", 0)).arrays.empty());
 }
 
-// But for the checksum's own name, where damage makes it a file without one.
+// Except in the checksum's own name, where damage gives a file without a checksum.
 TEST(Safetensors, AChangedBitIsNoticed) {
   const ByteBuffer whole = Written(Arrays().all, {{"step", "12"}});
   const size_t name = AsText(whole).find("recpack.sha256");
@@ -140,7 +142,7 @@ TEST(Safetensors, MoreBytesThanArraysAreDamage) {
 
 TEST(Safetensors, AChangedFileThatKeepsTheChecksumIsToldHow) {
   const float value = 1;
-  ByteBuffer bytes = Written(std::vector<NamedArray>{{"w", ValueType::kF32, {}, &value}});
+  ByteBuffer bytes = Written(std::vector<NamedArray>{{"w", ElementType::kF32, {}, &value}});
   bytes.back() ^= 1;
   const Error error = ErrorOf([&] { ReadBytes(bytes); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
@@ -171,14 +173,14 @@ struct BadHeader {
 };
 
 const BadHeader kBadHeaders[] = {
-    {"NoJson", R"({"a":)", 0, "the header is no JSON"},
-    {"Empty", "", 0, "no JSON object"},
-    {"NoObject", "[]", 0, "no JSON object"},
-    {"SpacesBefore", " {}", 0, "no JSON object"},
-    {"TextBehind", "{} x", 0, "the header is no JSON"},
-    {"NotUtf8", "{\"\xff\":{}}", 0, "the header is no JSON"},
-    {"NumberBeyondAll", R"({"a":{"shape":[1e999]}})", 0, "the header is no JSON"},
-    {"Deep", R"({"a":{"shape":[[]]}})", 0, "nests deeper"},
+    {"NoJson", R"({"a":)", 0, "the header is not JSON"},
+    {"Empty", "", 0, "not a JSON object"},
+    {"NoObject", "[]", 0, "not a JSON object"},
+    {"SpacesBefore", " {}", 0, "not a JSON object"},
+    {"TextBehind", "{} x", 0, "the header is not JSON"},
+    {"NotUtf8", "{\"\xff\":{}}", 0, "the header is not JSON"},
+    {"NumberBeyondAll", R"({"a":{"shape":[1e999]}})", 0, "the header is not JSON"},
+    {"Deep", R"({"a":{"shape":[[]]}})", 0, "nested too deep"},
     {"EqualNames",
      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
      R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
@@ -186,8 +188,9 @@ const BadHeader kBadHeaders[] = {
     {"EqualMembers", R"({"a":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1,
      "has 'dtype' twice"},
     {"EqualMetadata", R"({"__metadata__":{"a":"1","a":"1"}})", 0, "has 'a' twice"},
-    {"MetadataNoObject", R"({"__metadata__":"a"})", 0, "metadata are no JSON object"},
-    {"MetadataNumber", R"({"__metadata__":{"a":1}})", 0, "give 'a' no text"},
+    {"MetadataNoObject", R"({"__metadata__":"a"})", 0, "the metadata is not a JSON object"},
+    {"MetadataNumber", R"({"__metadata__":{"a":1}})", 0,
+     "the metadata value of 'a' is not a string"},
     {"ArrayNoObject", R"({"a":1})", 0, "array 'a' lacks \"dtype\""},
     {"NoType", R"({"a":{"shape":[1],"data_offsets":[0,1]}})", 1, "lacks \"dtype\""},
     {"NoShape", R"({"a":{"dtype":"U8","data_offsets":[0,1]}})", 1, "lacks \"shape\""},
@@ -197,11 +200,11 @@ const BadHeader kBadHeaders[] = {
     {"TypeNoText", R"({"a":{"dtype":8,"shape":[1],"data_offsets":[0,1]}})", 1,
      "array 'a' has the type 8", ErrorKind::kUnsupported},
     {"NegativeSize", R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", 1,
-     "no list of sizes as \"shape\""},
+     "\"shape\" of array 'a' is not a list of sizes"},
     {"FractionalSize", R"({"a":{"dtype":"U8","shape":[1.0],"data_offsets":[0,1]}})", 1,
-     "no list of sizes as \"shape\""},
+     "\"shape\" of array 'a' is not a list of sizes"},
     {"ShapeNoList", R"({"a":{"dtype":"U8","shape":1,"data_offsets":[0,1]}})", 1,
-     "no list of sizes as \"shape\""},
+     "\"shape\" of array 'a' is not a list of sizes"},
     {"ThreeOffsets", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1,1]}})", 1,
      "not its begin and end"},
     {"EndBeforeBegin", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
@@ -210,26 +213,26 @@ const BadHeader kBadHeaders[] = {
      "of F32 x 3 has 8 bytes"},
     {"ElementsOverflow",
      R"({"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0,
-     "more elements than can be counted"},
+     "has too many elements"},
     {"SizeBeyondInt64",
      R"({"a":{"dtype":"U8","shape":[9223372036854775808],"data_offsets":[0,0]}})", 0,
-     "more elements than can be counted"},
+     "has too many elements"},
     {"BytesOverflow", R"({"a":{"dtype":"I64","shape":[2305843009213693952],"data_offsets":[0,0]}})",
      0, "of I64 x 2305843009213693952 has 0 bytes"},
     {"Hole",
      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
      R"("b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
-     3, "array 'b' begins at byte 2 of the data, the one before it ends at 1"},
+     3, "array 'b' begins at byte 2 of the data, but the one before it ends at 1"},
     {"HoleAtTheStart", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2,
      "array 'a' begins at byte 1"},
     {"Overlap",
      R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
      R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-     3, "array 'b' begins at byte 1 of the data, the one before it ends at 2"},
+     3, "array 'b' begins at byte 1 of the data, but the one before it ends at 2"},
     {"Cut", R"({"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}})", 8,
-     "the arrays take 9 bytes, behind the header are 8"},
+     "the arrays take 9 bytes, but 8 follow the header"},
     {"Longer", R"({"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}})", 10,
-     "the arrays take 9 bytes, behind the header are 10"},
+     "the arrays take 9 bytes, but 10 follow the header"},
 };
 
 void PrintTo(const BadHeader& bad, std::ostream* out) { *out << bad.what; }
@@ -265,14 +268,14 @@ TEST(Safetensors, AFileOfAnotherProgramHasAnyOrderOfNamesAndNoChecksum) {
   EXPECT_THAT(Names(loaded), ElementsAre("b", "a"));
 }
 
-// By safetensors 0.8 for Python.
+// Written by safetensors 0.8 for Python.
 TEST(Safetensors, AFileOfTheFormsOwnPackageIsRead) {
   const LoadedArrays loaded =
       ReadSafetensors(PosixFiles(), GoldenPath("safetensors/package.safetensors"));
   EXPECT_EQ(loaded.metadata, (ArrayMetadata{{"format", "np"}}));
   EXPECT_THAT(Names(loaded), ElementsAre("steps", "layer.weight", "layer.bias"));
   EXPECT_EQ(loaded.arrays[1].shape, (Shape{2, 3}));
-  EXPECT_EQ(loaded.arrays[2].type, ValueType::kF16);
+  EXPECT_EQ(loaded.arrays[2].type, ElementType::kF16);
   const auto* weights = static_cast<const uint8_t*>(loaded.arrays[1].data);
   EXPECT_EQ(LoadLittleEndian<float>(weights + 5 * sizeof(float)), 5);
 }
@@ -284,13 +287,13 @@ TEST(Safetensors, ArraysThatCannotBeWrittenAreRefused) {
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument) << error.what();
     return error.reason();
   };
-  const NamedArray good = {"a", ValueType::kF32, {1}, &value};
+  const NamedArray good = {"a", ElementType::kF32, {1}, &value};
   EXPECT_THAT(refused({good, good}, {}), HasSubstr("two arrays are named 'a'"));
-  EXPECT_THAT(refused({{"__metadata__", ValueType::kF32, {1}, &value}}, {}),
+  EXPECT_THAT(refused({{"__metadata__", ElementType::kF32, {1}, &value}}, {}),
               HasSubstr("named '__metadata__'"));
-  EXPECT_THAT(refused({{"a", ValueType::kF32, {2, -1}, &value}}, {}), HasSubstr("2x-1"));
-  EXPECT_THAT(refused({{"a", ValueType::kF32, {1}, nullptr}}, {}), HasSubstr("has no data"));
-  EXPECT_THAT(refused({{"\xff", ValueType::kF32, {1}, &value}}, {}), HasSubstr("UTF-8"));
+  EXPECT_THAT(refused({{"a", ElementType::kF32, {2, -1}, &value}}, {}), HasSubstr("2x-1"));
+  EXPECT_THAT(refused({{"a", ElementType::kF32, {1}, nullptr}}, {}), HasSubstr("has no data"));
+  EXPECT_THAT(refused({{"\xff", ElementType::kF32, {1}, &value}}, {}), HasSubstr("UTF-8"));
   EXPECT_THAT(refused({good}, {{"a", "\xff"}}), HasSubstr("UTF-8"));
 }
 
@@ -298,8 +301,8 @@ TEST(Safetensors, AFullDiskLeavesTheOldFileAlone) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.safetensors";
   const float values[1000] = {1};
-  const NamedArray small = {"w", ValueType::kF32, {1}, values};
-  const NamedArray large = {"w", ValueType::kF32, {1000}, values};
+  const NamedArray small = {"w", ElementType::kF32, {1}, values};
+  const NamedArray large = {"w", ElementType::kF32, {1000}, values};
   FaultyFiles files;
   WriteSafetensors(files, path, {&small, 1}, {}, false);
   files.room = 2000;
@@ -311,4 +314,4 @@ TEST(Safetensors, AFullDiskLeavesTheOldFileAlone) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,8 +1,8 @@
-#include "recpack/train/schedule.h"
-
 #include <gtest/gtest.h>
 
-namespace recpack {
+#include "src/train/layers/optimizer.h"
+
+namespace recpack::train {
 namespace {
 
 TEST(LearningRate, RisesThenFallsAlongACosine) {
@@ -17,4 +17,4 @@ TEST(LearningRate, RisesThenFallsAlongACosine) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,5 +1,6 @@
-// What a parameter server owes its devices, while the thread that keeps the variables is held up.
-#include "src/train/served_variables.h"
+// A parameter server's guarantees to its devices while the thread that updates variables is
+// delayed.
+#include "src/train/strategies/served_variables.h"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +18,10 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-// Memory of the host, in which variables can be updated and nothing else is done.
+// Host memory in which variables can be updated, and nothing else.
 class PlainOps : public Ops {
  public:
   std::string Describe() const override { return "memory of the host"; }
@@ -64,7 +65,7 @@ class PlainOps : public Ops {
   void FreeBytes(void* memory) noexcept override { std::free(memory); }
 };
 
-// What a keeper waits for before each update.
+// A gate that a keeper waits for before each update.
 struct Gate {
   std::latch open{1};
   std::atomic<bool> opened = false, waited_at = false;
@@ -92,7 +93,7 @@ class HeldOps final : public PlainOps {
   Gate& gate_;
 };
 
-// Opens the gate in a moment, in which what should wait for it would not have.
+// Opens the gate after a moment, in which a caller that fails to wait would return.
 std::jthread OpenSoon(Gate& gate) {
   return std::jthread([&gate] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -123,7 +124,7 @@ class ServedVariablesTest : public testing::Test {
       served_[device]->Start(ops_[device], *variables_[device]);
     }
   }
-  // A gradient whose every element is this.
+  // A gradient with this value in every element.
   void Send(size_t device, size_t variable, float gradient) {
     std::fill_n(variables_[device]->Gradient(variable), 4, gradient);
     served_[device]->Ready(variable);
@@ -195,4 +196,4 @@ TEST_F(ServedVariablesTest, MayBeAbortedByADeviceThatFailsWhileAnotherStarts) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -7,7 +7,7 @@
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 void WriteShard(const std::string& path, int records, const auto& label_of) {
@@ -52,4 +52,4 @@ void SmallCifar::AddLabels(int64_t label, int records, const std::string& split)
   WriteShard(of("00001-of-00002"), records, [label](int) { return label; });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

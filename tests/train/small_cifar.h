@@ -1,13 +1,13 @@
-// A small data set with the fields of CIFAR-10, which a network can learn.
+// A small learnable data set with the fields of CIFAR-10.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-namespace recpack {
+namespace recpack::train {
 
-// Splits train and test of `records` each, with 10 classes: the class says which channel is bright,
-// and how bright. Gone with the object.
+// Splits train and test of `records` each, with 10 classes: the class determines which channel is
+// bright, and how bright. Removed with the object.
 class SmallCifar {
  public:
   explicit SmallCifar(int records);
@@ -16,11 +16,11 @@ class SmallCifar {
   SmallCifar& operator=(const SmallCifar&) = delete;
 
   const std::string& folder() const { return folder_; }
-  // One more shard of the split, whose labels are all `label`.
+  // One more shard of the split, with `label` for all records.
   void AddLabels(int64_t label, int records, const std::string& split = "train") const;
 
  private:
   std::string folder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-// A small network on a device, with a batch that stays, and what every network keeps.
+// A small network on a device with a fixed batch, and properties that every network must have.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "recpack/train/model.h"
+#include "src/train/models/model.h"
 #include "tests/train/directional.h"
 #include "tests/train/on_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class SmallNetwork : private BatchArrays {
  public:
@@ -23,7 +23,7 @@ class SmallNetwork : private BatchArrays {
     ops_->Attach();
   }
 
-  // Arrays of the batch, then the model, which is of ops().
+  // Arrays of the batch, then the model, on ops().
   void Give(const std::string& name, const void* array) { arrays_[name] = array; }
   void Build(std::unique_ptr<Model> model) {
     model_ = std::move(model);
@@ -71,7 +71,7 @@ class SmallNetwork : private BatchArrays {
   std::unique_ptr<Model> model_;
 };
 
-// By finite differences, each variable by itself.
+// By finite differences, each variable separately.
 inline void ExpectGradientsOfTheLoss(SmallNetwork& network, float step, double tolerance) {
   network.Loss();
   network.Backward();
@@ -88,7 +88,7 @@ inline void ExpectGradientsOfTheLoss(SmallNetwork& network, float step, double t
   }
 }
 
-// Names in the order in which their gradients became whole.
+// Names in the order in which their gradients were completed.
 inline std::vector<std::string> ExpectEachVariableOnce(SmallNetwork& network) {
   network.Loss();
   auto order = network.Backward();
@@ -104,4 +104,4 @@ inline std::vector<std::string> ExpectEachVariableOnce(SmallNetwork& network) {
   return names;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,20 +1,20 @@
 #include "tests/train/small_reviews.h"
 
-#include "recpack/dataset/pack.h"
-#include "recpack/dataset/reviews.h"
-#include "recpack/dataset/stand_in_reviews.h"
+#include "src/pack/job/pack.h"
+#include "src/pack/sources/reviews/reviews.h"
+#include "src/stand_in/reviews.h"
 
-namespace recpack {
+namespace recpack::train {
 
 SmallReviews::SmallReviews(uint64_t records) {
-  WriteReviewsStandIn(folder_.path(), {.records = records});
-  const auto source = OpenReviews({.path = folder_.path() + "/" + kStandInReviewsName});
-  PackOptions options;
+  stand_in::WriteReviews(folder_.path(), {.records = records});
+  const auto source = pack::OpenReviews({.path = folder_.path() + "/" + stand_in::kReviewsName});
+  pack::PackOptions options;
   options.out = folder();
   options.sync = false;
-  Pack(*source, options);
+  pack::Pack(*source, options);
 }
 
 std::string SmallReviews::folder() const { return folder_.path() + "/shards"; }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-// A small data set of made-up reviews, whose words tell the ratings.
+// A small data set of made-up reviews, whose words determine the ratings.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,10 @@
 
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Shards with their vocabulary, as `recpack pack --from reviews` makes them. Gone with the object.
+// Shards with their vocabulary, as `recpack pack --from reviews` makes them. Removed with the
+// object.
 class SmallReviews {
  public:
   explicit SmallReviews(uint64_t records);
@@ -19,4 +20,4 @@ class SmallReviews {
   TemporaryFolder folder_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

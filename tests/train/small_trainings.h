@@ -1,15 +1,15 @@
-// Options of trainings that take a moment.
+// Options of short trainings.
 #pragma once
 
 #include <string>
 
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "tests/train/small_cifar.h"
 #include "tests/train/small_reviews.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// resnet of `width`, in two epochs.
+// resnet of `width`, for two epochs.
 inline TrainerOptions SmallPictures(const SmallCifar& data, const std::string& devices = "cpu:0",
                                     int64_t width = 8) {
   TrainerOptions options;
@@ -23,7 +23,7 @@ inline TrainerOptions SmallPictures(const SmallCifar& data, const std::string& d
   return options;
 }
 
-// The same at a rate that stands from the first step on until it falls.
+// The same without warm-up, at a constant rate until it falls.
 inline TrainerOptions SteadyPictures(const SmallCifar& data, const std::string& devices = "cpu:0",
                                      int64_t width = 8) {
   TrainerOptions options = SmallPictures(data, devices, width);
@@ -32,7 +32,7 @@ inline TrainerOptions SteadyPictures(const SmallCifar& data, const std::string& 
   return options;
 }
 
-// deepconn, in two epochs.
+// deepconn, for two epochs.
 inline TrainerOptions SmallReviewsTraining(const SmallReviews& data, const std::string& devices) {
   TrainerOptions options;
   options.model = "deepconn";
@@ -46,4 +46,4 @@ inline TrainerOptions SmallReviewsTraining(const SmallReviews& data, const std::
   return options;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,8 +1,8 @@
-#include "recpack/train/step_timing.h"
+#include "src/train/setup/step_timing.h"
 
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TEST(StepTiming, MediansAreOfEachNumberByItself) {
@@ -26,4 +26,4 @@ TEST(StepTiming, OfAnEvenCountTheMiddleOfTheTwo) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

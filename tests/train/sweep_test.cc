@@ -1,4 +1,4 @@
-#include "recpack/train/sweep.h"
+#include "src/train/run/sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "recpack/base/cpu.h"
 #include "tests/train/small_cifar.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST(Sweep, OutlivesACaseThatFails) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,12 +1,12 @@
-#include "recpack/train/tensor.h"
+#include "src/train/ops/tensor.h"
 
 #include <gtest/gtest.h>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 TEST(Tensor, CountsElementsAndBytes) {
-  const Tensor tensor{.type = ValueType::kBf16, .shape = {128, 16, 32, 32}};
+  const Tensor tensor{.type = ElementType::kBf16, .shape = {128, 16, 32, 32}};
   EXPECT_EQ(tensor.elements(), 128 * 16 * 32 * 32);
   EXPECT_EQ(tensor.bytes(), 2u * 128 * 16 * 32 * 32);
   EXPECT_EQ(ShapeText(tensor.shape), "128x16x32x32");
@@ -16,4 +16,4 @@ TEST(Tensor, CountsElementsAndBytes) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

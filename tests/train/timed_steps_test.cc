@@ -1,12 +1,12 @@
-// Steps that a training times once it has ended.
+// Timed steps after a training.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -27,13 +27,13 @@ std::vector<StepTiming> Timed(const TrainerOptions& options) {
   return trainer.timings();
 }
 
-// 80 records are 5 steps of two devices: each turn goes over the end of an epoch.
+// 80 records are 5 steps of two devices: each turn crosses the end of an epoch.
 TEST(TimedSteps, AreOfEachKindOfInputInTheOrderAskedFor) {
   const SmallCifar data(80);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1", "sim:1ms,sim:2ms"}) {
     SCOPED_TRACE(devices);
     TrainerOptions options = Options(data, devices);
-    options.timing.rounds = 1;  // medians of several are of different rounds
+    options.timing.rounds = 1;  // medians of several would be from different rounds
     std::swap(options.timing.inputs[0], options.timing.inputs[2]);
     const auto timings = Timed(options);
     ASSERT_EQ(timings.size(), 3u);
@@ -55,7 +55,7 @@ TEST(TimedSteps, OfSimulatedDevicesTakeTheSlowestOnesTime) {
   for (const StepTiming& timing : timings) EXPECT_GE(timing.step_seconds, 0.004);
 }
 
-// What is summed or copied in a step is a matter of the network, not of time.
+// The bytes exchanged per step depend on the network, not on time.
 TEST(TimedSteps, CountTheBytesThatDevicesExchangeInAStep) {
   const SmallCifar data(80);
   TrainerOptions options = Options(data, "cpu:0");
@@ -99,4 +99,4 @@ TEST(TimedSteps, AreRefusedAsOthersAre) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

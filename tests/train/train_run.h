@@ -1,4 +1,4 @@
-// Trainings of tests, run to their end.
+// Runs trainings of tests to their end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 #include "tests/base/temporary_folder.h"
 
-namespace recpack {
+namespace recpack::train {
 
 struct Ran {
   std::vector<double> losses;
@@ -25,7 +25,7 @@ inline Ran Train(const TrainerOptions& options) {
   return ran;
 }
 
-// Trains `first` for an epoch and goes on with `rest`: what `whole` came to in two epochs.
+// Trains `first` for an epoch and continues with `rest`; compares with two epochs of `whole`.
 inline void ExpectResumes(TrainerOptions first, TrainerOptions rest, const Ran& whole) {
   const TemporaryFolder folder;
   first.checkpoints = rest.resume = folder.path();
@@ -37,7 +37,7 @@ inline void ExpectResumes(TrainerOptions first, TrainerOptions rest, const Ran& 
   EXPECT_EQ(resumed.epochs.back().evaluation.loss, whole.epochs.back().evaluation.loss);
 }
 
-// What a training fails with; empty: it does not.
+// The error of a training; empty: it succeeds.
 inline std::string MessageOf(const TrainerOptions& options) {
   try {
     Train(options);
@@ -47,4 +47,4 @@ inline std::string MessageOf(const TrainerOptions& options) {
   return "";
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,16 +7,16 @@
 #include <limits>
 
 #include "recpack/base/error.h"
-#include "recpack/train/checkpoint.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/checkpoint.h"
 #include "tests/base/address_space.h"
 #include "tests/base/forked.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -70,7 +70,7 @@ TEST(Trainer, RunsOfTheSameSeedAreTheSameBits) {
   EXPECT_NE(Train(Options(data)).losses, Train(other).losses);
 }
 
-// With batch statistics over all devices, D devices are one of D times the batch.
+// With batch statistics over all devices, D devices equal one with D times the batch.
 TEST(Trainer, DevicesTogetherGiveTheLossesOfOne) {
   const SmallCifar data(64);
   const auto alone = Train(Options(data, "cpu:0", 16)).losses;
@@ -121,7 +121,7 @@ TEST(Trainer, AsynchronousUpdatesLearnAsWell) {
   EXPECT_THAT(MessageOf(options), HasSubstr("parameter server"));
 }
 
-// A run that stops at a checkpoint and goes on is the run that did not stop, bit for bit.
+// A run that stops at a checkpoint and resumes equals an uninterrupted run, bit for bit.
 TEST(Trainer, GoesOnFromACheckpointAsIfItHadNotStopped) {
   const SmallCifar data(80);
   for (const auto& [devices, strategy] : {std::pair("cpu:0", StrategyKind::kReplicated),
@@ -152,7 +152,7 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNotStopped) {
   }
 }
 
-// What a run that begins anew leaves there it would go on with.
+// A new run would mix with the checkpoints that are there.
 TEST(Trainer, SaysThatItsFolderHasLaterCheckpoints) {
   const SmallCifar data(80);
   const TemporaryFolder folder;
@@ -173,7 +173,7 @@ TEST(Trainer, SaysThatItsFolderHasLaterCheckpoints) {
   EXPECT_EQ(notices(), "");
 }
 
-// Its epoch is not over. Without updates a loss is that of the batch alone.
+// Its epoch is not over. Without updates the loss depends on the batch only.
 TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
   const SmallCifar data(80);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
@@ -199,7 +199,7 @@ TEST(Trainer, GoesOnInTheEpochThatItsMostStepsEndedIn) {
   }
 }
 
-// The rate goes by the epochs, whether or not a run stops before.
+// The rate follows the epochs, even if a run stops earlier.
 TEST(Trainer, ARunThatStoppedAtItsMostStepsIsTheRunThatWentThrough) {
   const SmallCifar data(80);
   TrainerOptions options = Options(data, "cpu:0", 8);
@@ -245,7 +245,7 @@ TEST(Trainer, GoesOnByAnotherScheduleOnlyWhereItIsAskedTo) {
   EXPECT_EQ(trainer.losses().size(), 5u);
   EXPECT_THAT(notices, HasSubstr("this run's by 3 of 5, as was asked for"));
 
-  // Planned for 3 and ended behind 2, it is the run of 3.
+  // A run planned for 3 epochs that ended after 2 equals the run of 3.
   first.schedule_epochs = 3;
   first.checkpoints = folder / "of 3";
   Train(first);
@@ -280,7 +280,7 @@ TEST(Trainer, GoesOnByAnotherScheduleOnlyWhereItIsAskedTo) {
   EXPECT_EQ(Train(more).losses.size(), 5u);
 }
 
-// The next whole number behind 2^24 is none of a float's.
+// The next integer after 2^24 is not a float.
 TEST(Trainer, CountsMoreSamplesOfAnEpochThanAFloatCan) {
   constexpr uint64_t kBefore = (uint64_t{1} << 24) + 1;
   const SmallCifar data(80);
@@ -346,7 +346,7 @@ TEST(Trainer, RepeatsBatchesWhereAsked) {
     ASSERT_EQ(ran.losses.size(), 30u);
     EXPECT_LT(ran.losses.back(), 0.3 * ran.losses.front()) << "known by heart";
     options.checkpoints = "/nowhere";
-    EXPECT_THAT(MessageOf(options), HasSubstr("no checkpoints"));
+    EXPECT_THAT(MessageOf(options), HasSubstr("cannot write checkpoints"));
   }
 }
 
@@ -360,10 +360,10 @@ TEST(Trainer, SimulatedDevicesTakeBatchesAndTime) {
   EXPECT_GE(ran.epochs[1].train_seconds, 5 * 0.003);
   options.max_steps = 3;
   EXPECT_EQ(Train(options).epochs.back().steps, 3);
-  EXPECT_THAT(MessageOf(Options(data, "sim:2ms,cpu:0")), HasSubstr("stand alone"));
+  EXPECT_THAT(MessageOf(Options(data, "sim:2ms,cpu:0")), HasSubstr("mixed with others"));
 }
 
-// Of the two that the devices have.
+// The two batches that the devices hold.
 TEST(Trainer, SaysThatAThreadCannotBeStarted) {
   if (!CanLimitAddressSpace()) GTEST_SKIP() << "address space has no limit here";
   const SmallCifar data(80);
@@ -415,7 +415,7 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
     o.bind_threads = true;
   });
   refused("the learning rate: nan", [](auto& o) { o.optimizer.rate = std::nan(""); });
-  refused("the learning rate is 0 behind its 2 epochs, and 3 are to be trained", [](auto& o) {
+  refused("the learning rate is 0 after its 2 epochs, and 3 are to be trained", [](auto& o) {
     o.schedule_epochs = 2;
     o.epochs = 3;
   });
@@ -423,7 +423,7 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
   refused("-3 channels", [](auto& o) { o.resnet.width = -3; });
 }
 
-// Whose steps are more than can be counted.
+// With more steps than can be counted.
 TEST(Trainer, TakesAnyNumberOfEpochs) {
   const SmallCifar data(32);
   TrainerOptions options = Options(data);
@@ -467,4 +467,4 @@ TEST(Trainer, RefusesMoreDevicesThanThereAreSamples) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

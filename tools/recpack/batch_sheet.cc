@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/recipe.h"
 #include "src/base/format.h"
 
 namespace recpack::tool {
 namespace {
 
-// The recipe's fields with the picture left in bytes: the same crop and augmentation, and nothing
-// to take back.
+// Returns the recipe's fields with the pictures as bytes: cropped and augmented, but not
+// normalised.
 std::vector<Field> InBytes(const std::string& recipe) {
   std::vector<Field> fields = Recipe(recipe);
   for (Field& field : fields) {
@@ -23,7 +23,7 @@ std::vector<Field> InBytes(const std::string& recipe) {
   return fields;
 }
 
-Image PictureOf(const ArraySpec& array, const uint8_t* bytes) {
+Image ToImage(const ArraySpec& array, const uint8_t* bytes) {
   Image picture;
   picture.Reshape(static_cast<int>(array.shape[1]), static_cast<int>(array.shape[0]), 3);
   const uint32_t channels = array.shape[2];
@@ -33,21 +33,21 @@ Image PictureOf(const ArraySpec& array, const uint8_t* bytes) {
   return picture;
 }
 
-std::string LabelOf(int64_t label, const std::vector<std::string>& names) {
+std::string LabelName(int64_t label, const std::vector<std::string>& names) {
   const bool named = label >= 0 && static_cast<size_t>(label) < names.size();
   return named ? names[static_cast<size_t>(label)] : std::to_string(label);
 }
 
 Batch BatchBehind(Loader& loader) {
   for (;;) {
-    if (auto batch = loader.Next()) return std::move(*batch);  // nothing: an epoch's end
+    if (auto batch = loader.Next()) return std::move(*batch);  // nullopt: end of an epoch
   }
 }
 
 }  // namespace
 
 Image DrawBatchBehind(const std::string& path, const std::string& split,
-                      const BatchSheetFlags& flags, const SheetOptions& options) {
+                      const BatchSheetFlags& flags, const pack::SheetOptions& options) {
   const Dataset dataset = Dataset::Open(path, {.split = split});
   LoaderOptions loading{.fields = InBytes(flags.recipe), .batch_size = flags.batch_size};
   loading.resume = flags.token;
@@ -56,12 +56,12 @@ Image DrawBatchBehind(const std::string& path, const std::string& split,
   const auto picture = std::ranges::find(batch.arrays(), std::string("image"), &ArraySpec::name);
   const auto* pixels = batch.Data<uint8_t>("image");
   const auto* labels = batch.Data<int64_t>("label");
-  std::vector<SheetCell> cells;
+  std::vector<pack::SheetCell> cells;
   for (uint32_t i = 0; i < batch.size(); ++i) {
-    cells.push_back({PictureOf(*picture, pixels + i * picture->sample_bytes),
-                     format("{} {}", LabelOf(labels[i], dataset.class_names()), batch.ids()[i])});
+    cells.push_back({ToImage(*picture, pixels + i * picture->sample_bytes),
+                     format("{} {}", LabelName(labels[i], dataset.class_names()), batch.ids()[i])});
   }
-  return DrawCells(cells, options);
+  return pack::DrawCells(cells, options);
 }
 
 }  // namespace recpack::tool

@@ -1,10 +1,10 @@
-// The batch behind a token, to look at.
+// Draws the batch of a loader's token.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "recpack/dataset/sheet.h"
+#include "src/pack/check/sheet.h"
 
 namespace recpack::tool {
 
@@ -14,9 +14,9 @@ struct BatchSheetFlags {
   uint32_t batch_size = 256;
 };
 
-// Its pictures as the recipe crops and augments them, before they are normalised, each with its
-// label and the record's ordinal. Throws Error for tokens and recipes that do not fit the data.
+// Draws the pictures of the batch as the recipe crops and augments them, before normalisation, each
+// with its label and record ordinal. Throws Error for tokens and recipes that do not fit the data.
 Image DrawBatchBehind(const std::string& path, const std::string& split,
-                      const BatchSheetFlags& flags, const SheetOptions& options);
+                      const BatchSheetFlags& flags, const pack::SheetOptions& options);
 
 }  // namespace recpack::tool

@@ -1,15 +1,15 @@
-// The ceilings of a loader's stages, in samples a second.
+// Measures the ceilings of a loader's stages in samples per second.
 #pragma once
 
 #include <array>
 
-#include "recpack/ceiling/ceiling.h"
+#include "src/ceiling/ceiling.h"
 #include "tools/recpack/bench_run.h"
 
 namespace recpack::tool {
 
-// By stage. Measured now, on the data set's own files and pictures, with as many threads as the
-// run had.
-std::array<Rate, kStages> CeilingsOf(const Dataset& dataset, const BenchRun& run);
+// Returns the ceilings by stage, measured now on the files and pictures of the data set, with as
+// many threads as the run had.
+std::array<ceiling::Rate, kStages> MeasureCeilings(const Dataset& dataset, const BenchRun& run);
 
 }  // namespace recpack::tool

@@ -8,20 +8,20 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr double kWarmUp = 0.25;  // of the run's time
+constexpr double kWarmUp = 0.25;  // share of the run's time
 constexpr size_t kSpans = 3;
 constexpr double kMostlyWaiting = 0.5;
 
 double InSeconds(std::chrono::nanoseconds time) { return Seconds(time).count(); }
 
-// Samples of one batch, past the ends of epochs.
+// Returns the number of samples in the next batch, across ends of epochs.
 double Take(Loader& loader) {
   for (;;) {
     if (const auto batch = loader.Next()) return batch->size();
   }
 }
 
-// Samples given until the time is over, and at least of so many batches.
+// Takes batches until the time is over, at least `batches`. Returns the number of samples.
 double Drain(Loader& loader, Seconds time, uint32_t batches) {
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
   double samples = 0;
@@ -71,12 +71,12 @@ BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options, Seconds
   return run;
 }
 
-LoaderCost CostOf(const BenchRun& run) {
-  LoaderCost cost{.threads = run.threads,
-                  .per_second = run.per_second(),
-                  .input = run.Cost(Stage::kInput),
-                  .consumer = run.consumer_seconds / run.samples,
-                  .consumer_cpu = run.consumer_seconds / run.samples};
+ceiling::LoaderCost ToLoaderCost(const BenchRun& run) {
+  ceiling::LoaderCost cost{.threads = run.threads,
+                           .per_second = run.per_second(),
+                           .input = run.Cost(Stage::kInput),
+                           .consumer = run.consumer_seconds / run.samples,
+                           .consumer_cpu = run.consumer_seconds / run.samples};
   for (size_t i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
     if (IsWork(stage)) cost.work += run.Cost(stage);

@@ -1,42 +1,43 @@
-// What a loader does on this machine.
+// Measures the throughput of a loader.
 #pragma once
 
 #include <array>
 #include <chrono>
 
-#include "recpack/ceiling/predict.h"
-#include "recpack/pipeline/loader.h"
+#include "recpack/loader/loader.h"
+#include "src/ceiling/predict.h"
 
 namespace recpack::tool {
 
-// One span of a run, with a consumer that does nothing.
+// Measurements of one span, with a consumer that does nothing.
 struct BenchRun {
   int threads = 0;
   double seconds = 0;
   double samples = 0;
-  std::array<StageStats, kStages> stages;  // of all workers
-  double consumer_seconds = 0;             // that the consumer did not wait for a batch
-  double sample_bytes = 0;                 // of a batch's arrays
+  std::array<StageStats, kStages> stages;  // summed over workers
+  double consumer_seconds = 0;             // time in which the consumer did not wait for a batch
+  double sample_bytes = 0;                 // per sample in the arrays of a batch
   uint64_t cache_budget = 0;               // 0: no cache
-  CacheStats cache;                        // at the end of all spans, from the warm-up on
+  CacheStats cache;                        // from the warm-up to the end of all spans
 
   double per_second() const { return samples / seconds; }
   const StageStats& stage(Stage stage) const { return stages[static_cast<size_t>(stage)]; }
-  // Share of the workers' time.
+  // Share of the workers' time spent in the stage.
   double Busy(Stage stage) const;
-  // Seconds a sample of one worker.
+  // Worker seconds per sample in the stage.
   double Cost(Stage stage) const;
 };
 
-// After a warm-up, in which all slabs are used once, the middle one of three spans by samples a
-// second: others may have had the machine for a while. They take `time` together.
+// After a warm-up that uses every slab once, runs three spans that take `time` together, and
+// returns the one with the median throughput, since other processes may disturb a span.
 BenchRun RunLoader(const Mixture& samples, const LoaderOptions& options,
                    std::chrono::duration<double> time);
 
-// Its consumer does nothing but take the batches.
-LoaderCost CostOf(const BenchRun& run);
+// Costs of the run, with a consumer that only takes the batches.
+ceiling::LoaderCost ToLoaderCost(const BenchRun& run);
 
-// The stage that most of the workers' time goes to; "consumer" where they mostly wait for room.
+// Name of the stage with the largest share of the workers' time; "consumer" if they mostly wait for
+// a free slab.
 const char* LimitedBy(const BenchRun& run);
 
 }  // namespace recpack::tool

@@ -2,14 +2,15 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "tools/parse_units.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
 
 void AddCacheFlag(CLI::App& command, std::string& text) {
   command.add_option("--cache", text,
-                     "records:SIZE or pictures:SIZE: keep what was read, or decoded, in memory "
-                     "from epoch to epoch, as far as SIZE (like 4GB) goes");
+                     "records:SIZE or pictures:SIZE: keep up to SIZE (like 4GB) of read records or "
+                     "decoded pictures in memory across epochs");
 }
 
 CacheOptions ParseCache(const std::string& text) {
@@ -17,7 +18,7 @@ CacheOptions ParseCache(const std::string& text) {
   const size_t colon = text.find(':');
   const std::string what = text.substr(0, colon);
   if (colon == std::string::npos || (what != "records" && what != "pictures")) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no cache", text), {},
+    throw Error(ErrorKind::kInvalidArgument, format("unknown cache '{}'", text), {},
                 "write it like records:4GB or pictures:500MB");
   }
   return {.what = what == "records" ? CacheKind::kRecords : CacheKind::kPictures,

@@ -1,16 +1,16 @@
-// --cache: what a loader keeps in memory.
+// Adds and parses the flag --cache.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "recpack/pipeline/cache.h"
+#include "recpack/loader/cache.h"
 
 namespace recpack::tool {
 
 void AddCacheFlag(CLI::App& command, std::string& text);
 
-// "records:4GB" or "pictures:500MB"; empty: no cache. Throws Error (kInvalidArgument) for others.
+// Parses "records:4GB" or "pictures:500MB"; empty: no cache. Throws Error (kInvalidArgument).
 CacheOptions ParseCache(const std::string& text);
 
 }  // namespace recpack::tool

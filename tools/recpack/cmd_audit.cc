@@ -1,8 +1,8 @@
-// recpack audit: whether an epoch delivered what it should.
+// recpack audit: checks that an epoch delivered the right samples.
 #include <cstdio>
 #include <memory>
 
-#include "recpack/pipeline/audit.h"
+#include "recpack/loader/audit.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
@@ -50,15 +50,15 @@ void Print(const Mixture& samples, const AuditKey& key, const AuditReport& repor
                 Counted(report.differing - report.differences.size(), "record").c_str());
   }
   if (!report.holds && !report.has_differences) {
-    std::printf("the sums differ; audits with counts would say by which records\n");
+    std::printf("the sums differ; audits with counts would name the records\n");
   }
-  const char* const verdict = !report.holds ? "not what the epoch should hold"
+  const char* const verdict = !report.holds ? "not the samples of the epoch"
                               : report.samples < report.epoch_samples
                                   ? "all is well up to there, the rest was not delivered"
                                   : "all is well";
   std::printf("epoch %s: %s of %s, %s substituted: %s\n", std::to_string(key.epoch).c_str(),
-              HumanCount(report.samples).c_str(), Counted(report.epoch_samples, "sample").c_str(),
-              HumanCount(report.substituted).c_str(), verdict);
+              CountText(report.samples).c_str(), Counted(report.epoch_samples, "sample").c_str(),
+              CountText(report.substituted).c_str(), verdict);
 }
 
 }  // namespace
@@ -67,14 +67,14 @@ void AddAudit(CLI::App& app, int& exit_code) {
   CLI::App* audit = app.add_subcommand("audit", "Check that an epoch delivered what it should");
   auto flags = std::make_shared<AuditFlags>();
   audit->footer(
-      "Give the files that all ranks saved of one epoch, and the flags that say what was sampled.\n"
-      "Samples that were delivered should be the epoch's first ones: all of them, unless a last\n"
-      "batch was dropped. Exit code 1 where they are not.\n\n"
+      "Give the audit files of all ranks for one epoch, and the flags that define the samples.\n"
+      "The delivered samples must be the first ones of the epoch: all of them, unless a last\n"
+      "batch was dropped. Exit code 1 if they are not.\n\n"
       "Examples:\n"
       "  recpack audit shards rank0.audit rank1.audit\n"
       "  recpack audit shards rank*.audit --limit 5 --json");
   AddSamplesFlags(*audit, flags->samples);
-  audit->add_option("FILE", flags->files, "Audits, one a rank")->required();
+  audit->add_option("FILE", flags->files, "Audit files, one per rank")->required();
   audit->add_option("--limit", flags->limit, "Records to list (default 20)")
       ->check(WholeNumberIn(0));
   audit->add_option("--threads", flags->threads, "Threads (default: all)")->check(ThreadCount());

@@ -1,13 +1,14 @@
-// recpack batches: what a training step was, or will be, made of.
+// recpack batches: prints the records of past or future training steps.
 #include <cstdio>
 #include <memory>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/hash.h"
-#include "recpack/pipeline/loader.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/loader/loader.h"
+#include "recpack/loader/recipe.h"
 #include "src/base/format.h"
+#include "tools/parse_units.h"
 #include "tools/recpack/cache_flag.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/output.h"
@@ -36,7 +37,7 @@ LastBatch ParseLastBatch(const std::string& text) {
   return text == "pad" ? LastBatch::kPad : LastBatch::kKeep;
 }
 
-std::string DigestOf(const Batch& batch) {
+std::string DigestArrays(const Batch& batch) {
   Sha256 digest;
   for (size_t i = 0; i < batch.arrays().size(); ++i) {
     digest.Update(
@@ -46,13 +47,13 @@ std::string DigestOf(const Batch& batch) {
   return Hex(digest.Finish());
 }
 
-std::string IdsOf(const Batch& batch, bool mixed) {
+std::string FormatIds(const Batch& batch, bool mixed) {
   std::string text;
   for (uint32_t i = 0; i < batch.size(); ++i) {
     text += i == 0 ? "" : ",";
     if (mixed) text += format("{}:", batch.views()[i]);
     text += format("{}", batch.ids()[i]);
-    if (batch.mask()[i] == 0) text += "*";  // only fills the batch
+    if (batch.mask()[i] == 0) text += "*";  // padding of the batch
   }
   return text;
 }
@@ -79,11 +80,11 @@ void RunBatches(BatchesFlags& flags) {
   while (flags.limit == 0 || given < flags.limit) {
     const auto batch = loader.Next();
     if (!batch) {
-      if (flags.limit == 0) break;  // the epoch's end
+      if (flags.limit == 0) break;  // end of the epoch
       continue;
     }
     ++given;
-    const std::string digest = DigestOf(*batch);
+    const std::string digest = DigestArrays(*batch);
     if (flags.json) {
       std::printf("{\"epoch\": %llu, \"batch\": %llu, \"samples\": %u, \"sha256\": \"%s\"",
                   static_cast<unsigned long long>(batch->epoch()),
@@ -107,9 +108,9 @@ void RunBatches(BatchesFlags& flags) {
     } else {
       std::printf("%llu %llu %s%s%s\n", static_cast<unsigned long long>(batch->epoch()),
                   static_cast<unsigned long long>(batch->number()), digest.c_str(),
-                  flags.ids ? " " : "", flags.ids ? IdsOf(*batch, mixed).c_str() : "");
+                  flags.ids ? " " : "", flags.ids ? FormatIds(*batch, mixed).c_str() : "");
     }
-    std::fflush(stdout);  // a reader of a pipe has each token at once, whatever then happens here
+    std::fflush(stdout);  // the reader of a pipe gets each token at once, even if this fails later
   }
   if (!flags.audit.empty()) loader.audit().Save(flags.audit);
   for (const Substitution& each : loader.substitutions()) {
@@ -129,42 +130,44 @@ void AddBatches(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<BatchesFlags>();
   LoaderOptions& loader = flags->loader;
   batches->footer(
-      "A line a batch: epoch, number, SHA-256 of its arrays, and the records with --ids; last the\n"
-      "token behind it, which --resume takes. Without --limit up to the end of the epoch.\n\n"
+      "One line per batch: epoch, number, SHA-256 of its arrays, and with --ids the records. The\n"
+      "last line is the token for --resume. Without --limit, prints to the end of the epoch.\n\n"
       "Examples:\n"
       "  recpack batches shards --recipe cifar10-train --batch-size 16 --limit 3 --ids\n"
       "  recpack batches shards --recipe cifar10-train --batch-size 16 --rank 1 --world-size 4");
   AddSamplesFlags(*batches, flags->samples);
   batches->add_option("--recipe", flags->recipe, RecipeList())->required();
-  batches->add_option("--batch-size", loader.batch_size, "Samples a rank (default 256)");
-  batches->add_option("--seed", loader.seed, "Of order and augmentation (default 0)");
-  batches->add_option("--epoch", loader.epoch, "Epoch to begin with (default 0)");
-  batches->add_option("--rank", loader.rank, "This rank (default 0)");
-  batches->add_option("--world-size", loader.world_size, "Ranks (default 1)");
+  batches->add_option("--batch-size", loader.batch_size, "Samples per rank (default 256)");
+  batches->add_option("--seed", loader.seed, "Seed of order and augmentation (default 0)");
+  batches->add_option("--epoch", loader.epoch, "First epoch (default 0)");
+  batches->add_option("--rank", loader.rank, "Rank (default 0)");
+  batches->add_option("--world-size", loader.world_size, "Number of ranks (default 1)");
   batches->add_option("--threads", loader.threads, "Worker threads (default: all)");
-  batches->add_option("--prefetch", loader.prefetch, "Batches made ahead (default 4)");
+  batches->add_option("--prefetch", loader.prefetch, "Batches prepared ahead (default 4)");
   AddCacheFlag(*batches, flags->cache);
   batches->add_option("--order", flags->order,
                       "auto, sequential, global, window or window:BLOCK:LANES:WINDOW");
-  batches->add_option("--last-batch", flags->last_batch, "Of an epoch: drop (default), pad or keep")
+  batches
+      ->add_option("--last-batch", flags->last_batch,
+                   "Incomplete last batch of an epoch: drop (default), pad or keep")
       ->check(CLI::IsMember({"drop", "pad", "keep"}));
   batches
       ->add_option("--on-bad-record", flags->on_bad_record,
-                   "fail (default), or substitute another record")
+                   "On a bad record: fail (default), or substitute another record")
       ->check(CLI::IsMember({"fail", "substitute"}));
   batches->add_option("--max-bad", flags->max_bad,
-                      "Share of an epoch's records on a rank that may be substituted (default "
+                      "Share of a rank's records per epoch that may be substituted (default "
                       "0.1%)");
   batches->add_option("--ledger", loader.ledger,
-                      "Append a line of JSON to this file for each substituted record");
+                      "Append a JSON line to this file for each substituted record");
   batches->add_option("--audit", flags->audit,
-                      "Save the audit of the epoch, as far as it came; --resume goes on from it");
-  batches->add_option("--resume", loader.resume, "Begin behind the batch of this token");
+                      "Save the audit of the epoch so far; --resume continues it");
+  batches->add_option("--resume", loader.resume, "Start after the batch of this token");
   batches->add_option("--limit", flags->limit, "Batches to print (default: to the epoch's end)");
   batches->add_flag(
       "--ids", flags->ids,
-      "Print the records' ordinals, of a mixture VIEW:ORDINAL; * marks repeated ones");
-  batches->add_flag("--json", flags->json, "An object a line");
+      "Print the ordinals of the records, for a mixture VIEW:ORDINAL; * marks repeated ones");
+  batches->add_flag("--json", flags->json, "Print one JSON object per line");
   batches->callback([flags, &exit_code] {
     RunBatches(*flags);
     exit_code = kDone;

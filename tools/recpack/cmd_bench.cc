@@ -1,4 +1,4 @@
-// recpack bench: how fast a loader is here, what limits it, and what more threads would give.
+// recpack bench: measures a loader, its bottleneck, and what more threads would give.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "recpack/base/cpu.h"
-#include "recpack/pipeline/recipe.h"
+#include "recpack/base/median.h"
+#include "recpack/loader/recipe.h"
 #include "src/base/format.h"
 #include "tools/recpack/bench_ceilings.h"
 #include "tools/recpack/bench_run.h"
@@ -21,7 +22,7 @@ namespace recpack::tool {
 namespace {
 
 constexpr double kGoal = 0.1;  // mean error of the predictions
-constexpr int kRounds = 3;     // of a check: what else the machine does passes over all alike
+constexpr int kRounds = 3;     // of --check, so that disturbances affect all runs alike
 
 struct BenchFlags {
   SamplesFlags samples;
@@ -33,12 +34,7 @@ struct BenchFlags {
   bool json = false;
 };
 
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-// Of each round.
+// One value per round.
 struct Prediction {
   int threads = 0;
   std::vector<double> predictions, measurements;  // the latter with --check
@@ -50,8 +46,8 @@ struct Prediction {
 
 struct BenchResult {
   BenchRun run;
-  Scaling scaling;
-  std::array<Rate, kStages> ceilings;
+  ceiling::Scaling scaling;
+  std::array<ceiling::Rate, kStages> ceilings;
   std::vector<Prediction> predictions;
   bool checked = false;
 
@@ -66,10 +62,10 @@ BenchResult RunBench(BenchFlags& flags) {
   const Mixture samples = OpenSamples(flags.samples);
   flags.loader.fields = Recipe(flags.recipe);
   flags.loader.cache = ParseCache(flags.cache);
-  flags.loader.last_batch = LastBatch::kKeep;  // a small data set will do
+  flags.loader.last_batch = LastBatch::kKeep;  // so that a small data set is enough
   const std::chrono::duration<double> time(flags.seconds);
   const int given = flags.loader.threads;
-  std::vector<std::pair<BenchRun, Scaling>> rounds;
+  std::vector<std::pair<BenchRun, ceiling::Scaling>> rounds;
   std::vector<Prediction> predictions;
   for (int threads = 1; threads <= AvailableThreads(); ++threads) {
     predictions.push_back({.threads = threads});
@@ -77,10 +73,10 @@ BenchResult RunBench(BenchFlags& flags) {
   for (int round = 0; round < (flags.check ? kRounds : 1); ++round) {
     flags.loader.threads = given;
     rounds.emplace_back(RunLoader(samples, flags.loader, time),
-                        Scaling::Measure(AvailableThreads()));
+                        ceiling::Scaling::Measure(AvailableThreads()));
     for (Prediction& each : predictions) {
-      each.predictions.push_back(
-          Predict(CostOf(rounds.back().first), {.threads = each.threads}, rounds.back().second));
+      each.predictions.push_back(ceiling::Predict(ToLoaderCost(rounds.back().first),
+                                                  {.threads = each.threads}, rounds.back().second));
       if (!flags.check) continue;
       flags.loader.threads = each.threads;
       each.measurements.push_back(RunLoader(samples, flags.loader, time).per_second());
@@ -88,13 +84,14 @@ BenchResult RunBench(BenchFlags& flags) {
   }
   std::ranges::sort(rounds, {}, [](const auto& each) { return each.first.per_second(); });
   auto& [run, scaling] = rounds[rounds.size() / 2];
-  const std::array<Rate, kStages> ceilings = CeilingsOf(samples.views().front().dataset(), run);
+  const std::array<ceiling::Rate, kStages> ceilings =
+      MeasureCeilings(samples.views().front().dataset(), run);
   return {run, std::move(scaling), ceilings, std::move(predictions), flags.check};
 }
 
 bool Happened(const BenchRun& run, Stage stage) { return run.stage(stage).time.count() > 0; }
 
-// Samples a second if the workers did nothing else.
+// Throughput if the workers did nothing else [samples/s].
 double Alone(const BenchRun& run, Stage stage) { return run.threads / run.Cost(stage); }
 
 std::string Unavailable(const std::string& reason) { return "unavailable: " + reason; }
@@ -128,7 +125,7 @@ Json ToJson(const BenchResult& result) {
     line["busy"] = run.Busy(stage);
     json["stages"].push_back(line);
   }
-  for (const Slowdown& at : result.scaling.points()) {
+  for (const ceiling::Slowdown& at : result.scaling.points()) {
     json["scaling"].push_back(
         {{"threads", at.threads}, {"compute", at.compute}, {"memory", at.memory}});
   }
@@ -148,14 +145,14 @@ Json ToJson(const BenchResult& result) {
   return json;
 }
 
-std::string Count(double number) { return HumanCount(static_cast<uint64_t>(std::llround(number))); }
+std::string Count(double number) { return CountText(static_cast<uint64_t>(std::llround(number))); }
 
 void PrintStages(const BenchResult& result) {
   std::printf("%-8s %6s %16s %16s\n", "stage", "busy", "samples/s alone", "ceiling here");
   for (size_t i = 0; i < kStages; ++i) {
     const auto stage = static_cast<Stage>(i);
     if (stage == Stage::kRoom || !Happened(result.run, stage)) continue;
-    const Rate& ceiling = result.ceilings[i];
+    const ceiling::Rate& ceiling = result.ceilings[i];
     const std::string text =
         ceiling.measured() ? Count(ceiling.per_second) : Unavailable(ceiling.unavailable);
     std::printf("%-8s %5.1f%% %16s %16s\n", StageName(stage), 100 * result.run.Busy(stage),
@@ -171,9 +168,9 @@ void Print(const BenchResult& result) {
               LimitedBy(run));
   PrintStages(result);
   if (run.cache_budget > 0) {
-    std::printf("\ncache: %s of %s, %s hits, %s misses\n", HumanBytes(run.cache.bytes).c_str(),
-                HumanBytes(run.cache_budget).c_str(), HumanCount(run.cache.hits).c_str(),
-                HumanCount(run.cache.misses).c_str());
+    std::printf("\ncache: %s of %s, %s hits, %s misses\n", BytesText(run.cache.bytes).c_str(),
+                BytesText(run.cache_budget).c_str(), CountText(run.cache.hits).c_str(),
+                CountText(run.cache.misses).c_str());
   }
   std::printf("\n%7s %20s%s\n", "threads", "predicted samples/s",
               result.checked ? "             measured   error" : "");
@@ -184,8 +181,8 @@ void Print(const BenchResult& result) {
     }
     std::printf("\n");
   }
-  std::printf("More threads than cores give nothing%s.\n",
-              Happened(run, Stage::kInput) ? ", but where they wait for input" : "");
+  std::printf("More threads than cores do not help%s.\n",
+              Happened(run, Stage::kInput) ? ", except where they wait for input" : "");
   if (result.checked) {
     std::printf("mean error of the predictions: %.1f%%, the goal is at most %.0f%%: %s\n",
                 100 * result.mean_error(), 100 * kGoal,
@@ -199,13 +196,14 @@ void AddBench(CLI::App& app, int& exit_code) {
   CLI::App* bench = app.add_subcommand("bench", "Measure a loader and this machine's ceilings");
   auto flags = std::make_shared<BenchFlags>();
   bench->footer(
-      "Busy: share of the workers' time. Alone: if they did nothing else. Ceiling: the bare calls\n"
-      "on this data with as many threads: reading in order and CRC, the disk past the page cache,\n"
-      "whole JPEGs, memset. Limited by consumer: the workers mostly wait for the one thread that\n"
-      "takes the batches. Predictions count in how much slower each thread computes and stores\n"
-      "when others do the same, which is measured too. Cold data get warm while they are\n"
-      "measured: mind that with --check, which does all in turns, three times, and tells medians.\n"
-      "A cache begins empty, in each run.\n\n"
+      "Busy: share of the workers' time. Alone: if they did nothing else. Ceiling: plain calls on\n"
+      "this data with as many threads: sequential reads and CRC, the disk without the page cache,\n"
+      "whole JPEGs, memset. Limited by consumer: the workers mostly wait for the single thread "
+      "that\n"
+      "takes the batches. Predictions include how much threads slow each other down in computing\n"
+      "and storing, which is also measured. Cold data becomes warm while it is measured: consider\n"
+      "that with --check, which runs everything in turn, three times, and prints medians.\n"
+      "Each run starts with an empty cache.\n\n"
       "Examples:\n"
       "  recpack bench shards --recipe cifar10-train --seconds 0.2\n"
       "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json");
@@ -215,10 +213,10 @@ void AddBench(CLI::App& app, int& exit_code) {
   bench->add_option("--split", flags->samples.split, "Split (default: train, or the only one)");
   bench->add_option("--threads", flags->loader.threads, "Worker threads (default: all)")
       ->check(ThreadCount());
-  bench->add_option("--batch-size", flags->loader.batch_size, "Samples a batch (default 256)")
+  bench->add_option("--batch-size", flags->loader.batch_size, "Samples per batch (default 256)")
       ->check(WholeNumberIn(1, UINT32_MAX));
   AddCacheFlag(*bench, flags->cache);
-  bench->add_option("--seconds", flags->seconds, "Of each run, besides its warm-up (default 2)")
+  bench->add_option("--seconds", flags->seconds, "Time of each run after its warm-up (default 2)")
       ->check(CLI::Range(0.01, 3600.0));
   bench->add_flag("--check", flags->check, "Also run each predicted number of threads");
   bench->add_flag("--json", flags->json, "Print one JSON object");

@@ -1,15 +1,14 @@
-// recpack cat: records as text or JSON, a feature as bytes.
+// recpack cat: prints records as text or JSON, or a feature as bytes.
 #include <cstdio>
 #include <memory>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/dataset/pick.h"
 #include "recpack/example/text.h"
 #include "recpack/example/view.h"
 #include "src/base/format.h"
+#include "src/shards/index/pick.h"
 #include "tools/recpack/command.h"
-#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -25,15 +24,15 @@ struct CatFlags {
   std::string out;
 };
 
-// "7", "3:9", ":9" or "3:", in a split of `count` records.
+// Parses "7", "3:9", ":9" or "3:" for a split of `count` records.
 std::vector<uint64_t> ParseRange(const std::string& text, uint64_t count) {
   const size_t colon = text.find(':');
   const auto number = [&](const std::string& part, uint64_t otherwise) -> uint64_t {
     if (part.empty()) return otherwise;
     if (part.find_first_not_of("0123456789") == part.npos && part.size() < 19)
       return std::stoull(part);
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no record or range", text), {},
-                "write 7, 3:9 (nine not included), 3: or :9");
+    throw Error(ErrorKind::kInvalidArgument, format("not a record or range: '{}'", text), {},
+                "write 7, 3:9 (9 excluded), 3: or :9");
   };
   const uint64_t begin = number(text.substr(0, colon), 0);
   const uint64_t end = colon == text.npos ? begin + 1 : number(text.substr(colon + 1), count);
@@ -46,7 +45,7 @@ std::vector<uint64_t> ParseRange(const std::string& text, uint64_t count) {
   return ordinals;
 }
 
-// The values of the feature one after the other; numbers as lines of text.
+// Concatenates the values of the feature; numbers become lines of text.
 std::string RawFeature(ByteView payload, const std::string& name) {
   ExampleView view;
   view.Parse(payload);
@@ -70,13 +69,13 @@ void Print(std::string_view text) {
   }
 }
 
-// An error within a record says where the record is.
+// Adds the record's position to an error within it.
 [[noreturn]] void FailInRecord(const Error& error, const CatFlags& flags, const LayoutSplit& split,
                                uint64_t ordinal) {
   const auto& offset = error.place().offset;
   throw Error(error.kind(),
               format("record {} of the split {}{}: {}", ordinal, split.name,
-                     offset ? format(", its byte {}", *offset) : "", error.reason()),
+                     offset ? format(", byte {} in it", *offset) : "", error.reason()),
               {.path = flags.path}, error.advice());
 }
 
@@ -85,7 +84,7 @@ void RunCat(const CatFlags& flags) {
   NoteUnfinished(layout);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   const LayoutSplit& split = layout.splits.front();
-  const Index index = IndexOfSplit(split);
+  const Index index = OpenSplitIndex(split);
   const auto ordinals = ParseRange(flags.records, index.record_count());
   std::string bytes;
   const auto show = [&](uint64_t ordinal, ByteView payload) {
@@ -105,7 +104,7 @@ void RunCat(const CatFlags& flags) {
     try {
       show(ordinal, payload);
     } catch (const Error& error) {
-      if (!error.place().path.empty()) throw;  // of the output
+      if (!error.place().path.empty()) throw;  // error of the output
       FailInRecord(error, flags, split, ordinal);
     }
   });
@@ -123,7 +122,7 @@ void Check(const CatFlags& flags) {
 }  // namespace
 
 void AddCat(CLI::App& app, int& exit_code) {
-  CLI::App* cat = app.add_subcommand("cat", "Print records, or a feature of one");
+  CLI::App* cat = app.add_subcommand("cat", "Print records, or one feature of a record");
   auto flags = std::make_shared<CatFlags>();
   cat->footer(
       "Examples:\n  recpack cat shards --split train --record 0:3\n"
@@ -133,9 +132,9 @@ void AddCat(CLI::App& app, int& exit_code) {
   cat->add_option("--split", flags->split, "Split (default: the first one)");
   cat->add_option("--record,--range", flags->records,
                   "Record or range A:B of the split, from 0 (default 0)");
-  cat->add_flag("--json", flags->json, "Protocol Buffers' JSON, a line a record");
-  cat->add_flag("--text", flags->text, "Protocol Buffers' text format");
-  cat->add_option("--feature", flags->feature, "Only the values of this feature, as they are");
+  cat->add_flag("--json", flags->json, "Print Protocol Buffers' JSON, one line per record");
+  cat->add_flag("--text", flags->text, "Print Protocol Buffers' text format");
+  cat->add_option("--feature", flags->feature, "Print only the raw values of this feature");
   cat->add_option("--out", flags->out, "File for the feature (default: stdout)");
   cat->callback([flags, &exit_code] {
     Check(*flags);

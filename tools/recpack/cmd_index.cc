@@ -1,10 +1,9 @@
-// recpack index: makes the index of shards that have none.
+// recpack index: makes an index for shards that have none.
 #include <cstdio>
 #include <memory>
 
-#include "recpack/dataset/build_index.h"
+#include "src/shards/index/build_index.h"
 #include "tools/recpack/command.h"
-#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
@@ -18,14 +17,14 @@ void AddIndex(CLI::App& app, int& exit_code) {
     bool quiet = false;
     bool json = false;
   };
-  CLI::App* index = app.add_subcommand("index", "Make the index of shards, by reading them once");
+  CLI::App* index = app.add_subcommand("index", "Make an index of shards by reading them once");
   auto flags = std::make_shared<Flags>();
   index->footer(
       "Examples:\n  recpack index shards\n  recpack index 'others/*.tfrecord' --out cache\n"
       "  recpack index shards --dali-index");
   index->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   index->add_option("--out", flags->options.out,
-                    "Folder for the index (default: by the shards, one a folder)");
+                    "Folder for the index (default: the folder of each shard)");
   index->add_option("--threads", flags->options.threads, "Threads (default: all)")
       ->check(ThreadCount());
   index->add_flag("--dali-index", flags->options.dali, "Also write SHARD.idx for NVIDIA DALI");

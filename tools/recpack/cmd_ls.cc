@@ -1,13 +1,12 @@
-// recpack ls: what a data set holds.
+// recpack ls: lists splits, shards, schema and classes of a data set.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
-#include "recpack/dataset/layout.h"
-#include "recpack/dataset/survey.h"
 #include "src/base/format.h"
+#include "src/pack/check/survey.h"
+#include "src/shards/layout/layout.h"
 #include "tools/recpack/command.h"
-#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
@@ -49,13 +48,13 @@ void PrintHistogram(const ManifestSplit& split, const std::vector<std::string>& 
   size_t row = 0;
   for (const auto& [label, count] : split.class_counts) {
     if (++row > kMostRows) {
-      std::printf("  … %zu classes more\n", split.class_counts.size() - kMostRows);
+      std::printf("  … %zu more classes\n", split.class_counts.size() - kMostRows);
       return;
     }
     const bool named = label >= 0 && static_cast<size_t>(label) < names.size();
     const std::string bar(static_cast<size_t>(40 * count / most), '#');
     std::printf("  %5s %-14s %10s %s\n", std::to_string(label).c_str(),
-                named ? names[static_cast<size_t>(label)].c_str() : "", HumanCount(count).c_str(),
+                named ? names[static_cast<size_t>(label)].c_str() : "", CountText(count).c_str(),
                 bar.c_str());
   }
 }
@@ -65,10 +64,10 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
   for (const auto& wanted : layout.splits) {
     const ManifestSplit& split = *manifest.FindSplit(wanted.name);
     std::printf("%-12s %8zu %14s %12s\n", split.name.c_str(), split.shards.size(),
-                HumanCount(split.records()).c_str(), HumanBytes(split.bytes()).c_str());
+                CountText(split.records()).c_str(), BytesText(split.bytes()).c_str());
     for (const auto& shard : shards ? split.shards : ShardList()) {
-      std::printf("  %-40s %12s %12s\n", shard.file.c_str(), HumanCount(shard.records).c_str(),
-                  HumanBytes(shard.bytes).c_str());
+      std::printf("  %-40s %12s %12s\n", shard.file.c_str(), CountText(shard.records).c_str(),
+                  BytesText(shard.bytes).c_str());
     }
     PrintHistogram(split, manifest.class_names);
   }
@@ -77,38 +76,38 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
                 feature.length >= 0 ? format("{} a record", feature.length).c_str() : "varies");
   }
   for (const auto& file : manifest.files) {
-    std::printf("file %s, %s\n", file.file.c_str(), HumanBytes(file.bytes).c_str());
+    std::printf("file %s, %s\n", file.file.c_str(), BytesText(file.bytes).c_str());
   }
   if (!manifest.skipped.empty())
     std::printf("%s skipped\n", Counted(manifest.skipped.size(), "item").c_str());
 }
 
-// Reading without a word for longer than a moment would look like hanging.
+// Announce reads of this size, which would otherwise look as if the program hangs [bytes].
 constexpr uint64_t kWorthAWord = 1'000'000'000;
 
 Manifest Find(const Layout& layout, const LsFlags& flags) {
   ProgressBar bar("reading", false);
-  const SurveyOptions options{
+  const pack::SurveyOptions options{
       .classes = flags.classes,
       .progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); }};
-  const uint64_t bytes = BytesToSurvey(layout, options);
+  const uint64_t bytes = pack::BytesToSurvey(layout, options);
   if (bytes >= kWorthAWord) {
-    std::fprintf(stderr, "recpack: reading %s of shards: %s\n", HumanBytes(bytes).c_str(),
-                 flags.classes ? "the classes are to be counted"
+    std::fprintf(stderr, "recpack: reading %s of shards: %s\n", BytesText(bytes).c_str(),
+                 flags.classes ? "to count the classes"
                                : "there is neither a manifest nor an index that fits them "
                                  "(`recpack index` makes one)");
   }
-  Survey survey = SurveyDataset(layout, options);
+  pack::Survey survey = pack::SurveyDataset(layout, options);
   bar.Clear();
   if (!survey.classes_counted) {
     std::fprintf(stderr,
-                 "note: there is no manifest, and the index does not tell the classes; "
+                 "note: there is no manifest, and the index has no classes; "
                  "--classes reads all records and counts them\n");
   }
   return std::move(survey.manifest);
 }
 
-// A note for each shard that is not the file which the manifest lists; returns how many.
+// Prints a note for each shard that differs from the manifest; returns their number.
 size_t NoteOtherShards(const Layout& layout) {
   constexpr size_t kMostNotes = 5;
   size_t others = 0;
@@ -121,23 +120,23 @@ size_t NoteOtherShards(const Layout& layout) {
       const uint64_t bytes = std::filesystem::file_size(path, missing);
       if (!missing && bytes == listed->bytes) continue;
       if (++others > kMostNotes) continue;
-      std::fprintf(stderr, "note: %s %s, but %s bytes by the manifest\n", path.c_str(),
-                   missing ? "is not there" : format("has {} bytes", bytes).c_str(),
+      std::fprintf(stderr, "note: %s %s, but should have %s bytes according to the manifest\n",
+                   path.c_str(), missing ? "is missing" : format("has {} bytes", bytes).c_str(),
                    std::to_string(listed->bytes).c_str());
     }
   }
   if (others > kMostNotes) {
     std::fprintf(stderr, "note: and %zu more such shards\n", others - kMostNotes);
   }
-  if (others > 0) std::fprintf(stderr, "note: recpack verify tells what else is damaged\n");
+  if (others > 0) std::fprintf(stderr, "note: recpack verify finds other damage\n");
   return others;
 }
 
-// Whether all shards that a manifest lists are there, and of their size.
+// Returns whether all shards in the manifest exist and have the right size.
 bool RunLs(const LsFlags& flags) {
   Layout layout = FindLayout(flags.path);
   const auto unfinished = NoteUnfinished(layout);
-  if (const auto missing = unfinished ? std::nullopt : FindMissingShards(layout)) {
+  if (const auto missing = unfinished ? std::nullopt : pack::FindMissingShards(layout)) {
     std::fprintf(stderr, "note: %s\n", missing->Reason().c_str());
   }
   PrintNotices(layout);
@@ -162,14 +161,14 @@ void AddLs(CLI::App& app, int& exit_code) {
   CLI::App* ls = app.add_subcommand("ls", "List splits, shards, records, schema and classes");
   auto flags = std::make_shared<LsFlags>();
   ls->footer(
-      "Exit code 1 where a shard that the manifest lists is missing or has another size.\n"
+      "Exit code 1 if a shard in the manifest is missing or has another size.\n"
       "Examples:\n  recpack ls shards\n  recpack ls shards --json\n"
       "  recpack ls 'others/*.tfrecord' --shards");
   ls->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   ls->add_option("--split", flags->split, "Only this split");
   ls->add_flag("--shards", flags->shards, "List every shard");
   ls->add_flag("--classes", flags->classes,
-               "Count the classes even where that means to read all records");
+               "Count the classes even if all records must be read for it");
   ls->add_flag("--json", flags->json, "Print one JSON object");
   ls->callback([flags, &exit_code] { exit_code = RunLs(*flags) ? kDone : kFinding; });
 }

@@ -1,21 +1,18 @@
-// recpack pack: any pile of small files into shards.
+// recpack pack: packs many small files into shards.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "recpack/base/error.h"
-#include "recpack/base/hash.h"
-#include "recpack/dataset/estimate.h"
-#include "recpack/dataset/notices.h"
-#include "recpack/dataset/open_source.h"
-#include "recpack/dataset/pack.h"
 #include "src/base/format.h"
+#include "src/pack/job/pack.h"
+#include "src/pack/job/pack_plan.h"
+#include "src/pack/open/open_source.h"
+#include "tools/parse_units.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
+#include "tools/recpack/pack_report.h"
 
 namespace recpack::tool {
 namespace {
@@ -31,14 +28,13 @@ constexpr char kExamples[] =
     "  recpack pack 'samples-{000..002}.tar' shards --split train\n"
     "  recpack pack others/ shards --from tfrecord --filter label=3 --shuffle 7\n"
     "  recpack pack reviews.json.gz shards --max-tokens 256 --vocabulary 30000\n"
-    "Interrupted at any moment, the same command goes on where it was.";
+    "If interrupted, the same command resumes the pack.";
 
-constexpr uint64_t kManyShards = 10'000;
 constexpr int kDefaultLevel = 6;
 constexpr char kDefaultMaxSkip[] = "0.1%";
 
 struct PackFlags {
-  SourceFlags source;
+  pack::SourceFlags source;
   std::string out;
   std::string shard_size = "100MB";
   uint64_t shards = 0;
@@ -60,29 +56,29 @@ struct PackFlags {
   bool json = false;
 };
 
-void ParseTask(const std::string& text, PackOptions& options) {
+void ParseTask(const std::string& text, pack::PackOptions& options) {
   if (text.empty()) return;
   const size_t slash = std::min(text.find('/'), text.size());
   const auto task = WholeNumber(std::string_view(text).substr(0, slash));
   const auto tasks = WholeNumber(std::string_view(text).substr(std::min(slash + 1, text.size())));
   if (!task || !tasks || *task >= *tasks || *tasks > UINT32_MAX) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a task", text), {},
+    throw Error(ErrorKind::kInvalidArgument, format("not a task: '{}'", text), {},
                 "write I/N, with I from 0 to N-1");
   }
   options.task = static_cast<uint32_t>(*task);
   options.tasks = static_cast<uint32_t>(*tasks);
 }
 
-// Of --shuffle, where it is given.
+// Parses --shuffle.
 std::optional<uint64_t> ShuffleSeed(const std::string& text) {
   if (text.empty() || text == "off") return {};
   if (const auto seed = WholeNumber(text)) return seed;
-  throw Error(ErrorKind::kInvalidArgument, format("'{}' is not a seed", text), {},
+  throw Error(ErrorKind::kInvalidArgument, format("not a seed: '{}'", text), {},
               "write a whole number, or off");
 }
 
-PackOptions OptionsOf(const PackFlags& flags) {
-  PackOptions options;
+pack::PackOptions MakePackOptions(const PackFlags& flags) {
+  pack::PackOptions options;
   options.out = flags.out;
   options.plan.shard_bytes = ParseBytes(flags.shard_size);
   options.plan.shards = flags.shards;
@@ -90,7 +86,7 @@ PackOptions OptionsOf(const PackFlags& flags) {
   options.plan.limit = flags.limit;
   options.writer.compression = ParseCompression(flags.compression);
   if (options.writer.compression == Compression::kNone && flags.level) {
-    throw Error(ErrorKind::kInvalidArgument, "--level does nothing without --compression", {},
+    throw Error(ErrorKind::kInvalidArgument, "--level has no effect without --compression", {},
                 "leave it out, or add --compression gzip or zlib");
   }
   options.writer.level = flags.level.value_or(kDefaultLevel);
@@ -101,7 +97,7 @@ PackOptions OptionsOf(const PackFlags& flags) {
   options.skip_bad_items = flags.on_error == "skip";
   options.max_skip = ParseShare(flags.max_skip.empty() ? kDefaultMaxSkip : flags.max_skip);
   if (!options.skip_bad_items && !flags.max_skip.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "--max-skip does nothing without --on-error skip", {},
+    throw Error(ErrorKind::kInvalidArgument, "--max-skip has no effect without --on-error skip", {},
                 "add it, or leave both out to stop at the first bad item");
   }
   options.append = flags.append;
@@ -111,175 +107,58 @@ PackOptions OptionsOf(const PackFlags& flags) {
   return options;
 }
 
-void SuggestShardSize(const Plan& plan) {
-  if (plan.shards.size() <= kManyShards) return;
-  std::string size = HumanBytes(plan.bytes() / 1000);
-  std::erase(size, ' ');  // as the flag takes it
-  std::fprintf(stderr,
-               "recpack: %zu shards are many files again; --shard-size %s would give about 1,000\n",
-               plan.shards.size(), size.c_str());
-}
-
-Json SkippedJson(const std::vector<SkippedItem>& skipped) {
-  Json list = Json::array();
-  for (const auto& item : skipped) list.push_back({{"path", item.item}, {"reason", item.reason}});
-  return list;
-}
-
-// One object as PrintJson() would print it, but row by row: there may be very many shards.
-void PrintResult(const PackResult& result, const PackOptions& options, double seconds) {
-  Json head = {{"records", result.records}, {"bytes", result.bytes}, {"seconds", seconds}};
-  head["complete"] = result.complete;
-  std::string text = JsonLine(head);
-  text.back() = ',';  // goes on
-  text += "\"shards\":[";
-  VisitPackedShards(options, result.plan, [&](const ManifestShard& shard) {
-    Json row = {{"path", options.out + "/" + shard.file},
-                {"records", shard.records},
-                {"bytes", shard.bytes}};
-    row["sha256"] = shard.sha256 ? Json(Hex(*shard.sha256)) : Json();
-    std::fputs((text + JsonLine(row)).c_str(), stdout);
-    text = ",";
-  });
-  if (text != ",") std::fputs(text.c_str(), stdout);  // no shard
-  std::printf("],\"skipped\":%s}\n", JsonLine(SkippedJson(result.skipped)).c_str());
-}
-
-// By more than framing, feature names and rounding make up.
-bool SizesDiffer(const PackResult& result) {
-  const auto planned = static_cast<double>(result.plan.bytes());
-  const auto actual = static_cast<double>(result.bytes);
-  return std::abs(actual - planned) > 0.1 * planned;
-}
-
-void PrintSummary(const PackResult& result, const PackFlags& flags, double seconds) {
-  for (const auto& split : result.manifest.splits) {
-    std::printf("%-12s %18s  %10s  %s\n", split.name.c_str(),
-                Counted(split.records(), "record").c_str(), HumanBytes(split.bytes()).c_str(),
-                Counted(split.shards.size(), "shard").c_str());
-  }
-  std::printf("packed %s, %s, into %s in %s", Counted(result.records, "record").c_str(),
-              HumanBytes(result.bytes).c_str(), flags.out.c_str(), HumanSeconds(seconds).c_str());
-  if (result.shards_found > 0) {
-    std::printf(" (%s of %s were there already)", HumanCount(result.shards_found).c_str(),
-                Counted(result.shards, "shard").c_str());
-  }
-  std::printf("\n");
-  if (result.complete && SizesDiffer(result)) {
-    std::printf("planned were %s: the plan goes by the sizes of what is packed\n",
-                HumanBytes(result.plan.bytes()).c_str());
-  }
-  if (!result.complete && !result.skip_limit_exceeded) {
-    std::printf("shards of other tasks are missing: the last task writes the manifest\n");
-  }
-}
-
-void ListSkipped(const PackResult& result, const PackOptions& options) {
-  for (const auto& item : result.skipped) {
-    std::fprintf(stderr, "skipped %s: %s\n", item.item.c_str(), item.reason.c_str());
-  }
-  if (result.skip_limit_exceeded) {
-    std::fprintf(
-        stderr,
-        "recpack: more items%s are bad than --max-skip allows; the manifest was not written. "
-        "Mend them, or raise --max-skip and run the same command again\n",
-        options.tasks > 1 ? " of all tasks together" : "");
-  }
-}
-
-int DryRun(const Source& source, const PackFlags& flags, const PackOptions& options) {
-  const Plan plan = PlanPack(source, options);
-  SuggestShardSize(plan);
-  std::error_code unknown;
-  std::filesystem::path there = std::filesystem::absolute(flags.out);
-  while (!std::filesystem::exists(there) && there.has_relative_path()) there = there.parent_path();
-  const auto space = std::filesystem::space(there, unknown);
-  const PackEstimate estimate = EstimatePack(source, plan, options);
-  const auto bytes =
-      static_cast<uint64_t>(static_cast<double>(plan.bytes()) * estimate.bytes_ratio);
-  if (flags.json) {
-    Json json = {{"records", plan.items()},
-                 {"bytes", bytes},
-                 {"seconds", estimate.seconds},
-                 {"seconds_include", {"reading", "encoding", "checksums", "compression"}},
-                 {"seconds_exclude", {"listing", "writing", "syncing"}},
-                 {"free_bytes", space.available}};
-    json["shards"] = Json::array();
-    for (const auto& shard : plan.shards) {
-      json["shards"].push_back({{"path", flags.out + "/" + shard.file},
-                                {"records", shard.end - shard.begin},
-                                {"bytes", shard.bytes}});
-    }
-    PrintJson(json);
-    return kDone;
-  }
-  for (const auto& shard : plan.shards) {
-    std::printf("%s  %s  about %s\n", shard.file.c_str(),
-                Counted(shard.end - shard.begin, "record").c_str(),
-                HumanBytes(shard.bytes).c_str());
-  }
-  std::printf("would write about %s in %s; %s are free\n", HumanBytes(bytes).c_str(),
-              Counted(plan.shards.size(), "shard").c_str(), HumanBytes(space.available).c_str());
-  std::printf(
-      "reading, encoding and compressing would take about %s, by a trial of %s; writing and "
-      "syncing, which depend on the disk, come on top\n",
-      HumanSeconds(estimate.seconds).c_str(), Counted(estimate.tried, "item").c_str());
-  return kDone;
-}
-
-void PrintNotices(const Source& source, const Manifest& manifest) {
-  for (const auto& notice : PackNotices(source, manifest)) {
-    std::fprintf(stderr, "note: %s\n", notice.c_str());
-  }
-}
-
 int RunPack(const PackFlags& flags) {
   const auto started = std::chrono::steady_clock::now();
-  PackOptions options = OptionsOf(flags);  // before anything is read or written
-  const auto source = OpenSourceToPack(flags.source, flags.shuffle.empty(), options);
-  if (flags.dry_run) return DryRun(*source, flags, options);
+  pack::PackOptions options =
+      MakePackOptions(flags);  // checks flags before reading or writing anything
+  const auto source = pack::OpenSourceToPack(flags.source, flags.shuffle.empty(), options);
+  if (flags.dry_run) {
+    PrintDryRun(*source, options, flags.json);
+    return kDone;
+  }
 
   options.planned = SuggestShardSize;
   ProgressBar bar("packing", flags.quiet);
   options.progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
-  const PackResult result = Pack(*source, options);
+  const pack::PackResult result = pack::Pack(*source, options);
   bar.Clear();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (flags.json) {
-    PrintResult(result, options, seconds);
+    PrintPackJson(result, options, seconds);
   } else if (!flags.quiet) {
-    PrintSummary(result, flags, seconds);
+    PrintPackSummary(result, options, seconds);
   }
-  if (!flags.json) ListSkipped(result, options);
+  if (!flags.json) PrintSkipped(result, options);
   if (!flags.quiet) PrintNotices(*source, result.manifest);
   return result.skip_limit_exceeded ? kFinding : kDone;
 }
 
 }  // namespace
 
-// Options that say what SRC is and how its items become records.
-static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
-  pack.add_option("--from", flags.from, "What SRC is (default: recognised)")
+// Adds options that describe SRC and the records made from its items.
+static void AddSourceOptions(CLI::App& pack, pack::SourceFlags& flags) {
+  pack.add_option("--from", flags.from, "Kind of SRC (default: recognised)")
       ->check(CLI::IsMember(
           {"cifar10", "cifar100", "folder", "imagenet", "tar", "list", "reviews", "tfrecord"}));
-  pack.add_option("--splits", flags.splits, "Names of CIFAR's splits, with commas");
+  pack.add_option("--splits", flags.splits, "Comma-separated names of CIFAR's splits");
   pack.add_option("--split", flags.split, "Name of the split of a tar (default train)");
-  pack.add_option("--field", flags.fields, "TARGET=NAME,...: which fields, and their names");
+  pack.add_option("--field", flags.fields, "TARGET=NAME,...: fields to pack, and their new names");
   pack.add_option("--column", flags.columns,
-                  "COLUMN=TYPE,...: int64, float or bytes, where a list's values do not tell");
+                  "COLUMN=TYPE,...: int64, float or bytes, if a list's values do not tell");
   pack.add_option("--layout", flags.layout,
-                  "What the folders in SRC are: splits or classes (default: by their names)")
+                  "Meaning of the folders in SRC: splits or classes (default: by their names)")
       ->check(CLI::IsMember({"splits", "classes"}));
   pack.add_option("--max-tokens", flags.max_tokens,
-                  "Tokens of a user's and of an item's reviews in a record (default 512)")
+                  "Maximum tokens of a user's and of an item's reviews in a record (default 512)")
       ->check(WholeNumberIn(1, 1 << 24));
   CLI::Option* vocabulary =
       pack.add_option("--vocabulary", flags.vocabulary,
-                      "How many of the most frequent tokens of reviews get an id (default 50000)")
+                      "Number of the most frequent tokens of reviews in the vocabulary (default "
+                      "50000)")
           ->check(WholeNumberIn(1, uint64_t{1} << 31));
   pack.add_option("--vocabulary-file", flags.vocabulary_file,
-                  "Instead: the vocabulary.txt of an earlier pack")
+                  "Use the vocabulary.txt of an earlier pack instead")
       ->excludes(vocabulary);
   pack.add_option("--seed", flags.seed,
                   "Seed of the split of reviews into train, validation and test (default 0)")
@@ -289,23 +168,24 @@ static void AddSourceOptions(CLI::App& pack, SourceFlags& flags) {
                   "Number of the first class of foreign records (1: labels are 1 to N)");
   CLI::Option* devkit = pack.add_option(
       "--devkit", flags.devkit,
-      "ImageNet's development kit, with the labels of the validation images (default: beside SRC)");
+      "ImageNet's development kit with the labels of the validation images (default: beside SRC)");
   pack.add_option("--labels", flags.labels,
                   "Instead of the kit: a file with the WordNet id of validation image N in line N")
       ->excludes(devkit);
   pack.add_flag("--check-images", flags.check_images, "Decode every image");
   CLI::Option* resize =
-      pack.add_option("--resize", flags.resize, "Shorter side of images in pixels, as JPEG")
+      pack.add_option("--resize", flags.resize,
+                      "Resize the shorter side of images to this [pixels]; they are stored as JPEG")
           ->check(CLI::Range(1, 65535));
   pack.add_option("--quality", flags.quality, "JPEG quality of resized images (default 90)")
       ->check(CLI::Range(1, 100))
       ->needs(resize);
   pack.add_option("--jpeg", flags.jpeg,
-                  "tile: rewrite JPEGs losslessly so that loaders can decode crops alone")
+                  "tile: rewrite JPEGs losslessly so that loaders can decode crops only")
       ->check(CLI::IsMember({"tile"}));
 }
 
-// Options that say where the shards go and how the job is done.
+// Adds options for the output and the job.
 static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
   CLI::Option* size =
       pack.add_option("--shard-size", flags.shard_size, "Size of a shard (default 100MB)");
@@ -313,29 +193,28 @@ static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
       ->check(WholeNumberIn(1))
       ->excludes(size);
   pack.add_option("--shuffle", flags.shuffle,
-                  "Seed of the shuffle, or off (default: 0 where items lie by class)");
+                  "Seed of the shuffle, or off (default: 0 if items are sorted by class)");
   pack.add_option("--compression", flags.compression, "none, gzip or zlib");
   pack.add_option("--level", flags.level, "Compression level, 1 to 9")->check(CLI::Range(1, 9));
-  pack.add_option("--threads", flags.threads, "Threads (default: all); changes no byte")
+  pack.add_option("--threads", flags.threads, "Threads (default: all); do not affect the output")
       ->check(ThreadCount());
-  pack.add_option("--limit", flags.limit, "Pack only so many records of each split")
+  pack.add_option("--limit", flags.limit, "Maximum number of records per split")
       ->check(WholeNumberIn(1));
-  pack.add_flag("--dry-run", flags.dry_run, "Print the plan and what it needs, write nothing");
+  pack.add_flag("--dry-run", flags.dry_run, "Print the plan and its cost; write nothing");
   pack.add_option("--task", flags.task, "I/N: the I-th of N parts of the job, from 0");
-  CLI::Option* append =
-      pack.add_flag("--append", flags.append, "Add to the data set that OUT holds");
-  pack.add_flag("--overwrite", flags.overwrite, "Remove what was packed into OUT first")
+  CLI::Option* append = pack.add_flag("--append", flags.append, "Append to the data set in OUT");
+  pack.add_flag("--overwrite", flags.overwrite, "First remove the earlier pack in OUT")
       ->excludes(append);
-  pack.add_option("--on-error", flags.on_error, "fail, or skip bad items")
+  pack.add_option("--on-error", flags.on_error, "On a bad item: fail (default), or skip it")
       ->check(CLI::IsMember({"fail", "skip"}));
   pack.add_option("--max-skip", flags.max_skip,
                   "Share of all items that may be bad (default 0.1%)");
   pack.add_option("--work-folder", flags.source.work_folder,
-                  "For temporary files: unpacked archives, tokens of reviews (default: TMPDIR or "
-                  "/tmp)");
+                  "Folder for temporary files: unpacked archives, tokens of reviews (default: "
+                  "TMPDIR or /tmp)");
   pack.add_flag("--dali-index", flags.dali_index, "Also write SHARD.idx for NVIDIA DALI");
-  pack.add_flag("--no-sync", flags.no_sync, "Do not wait until files survive a power cut");
-  pack.add_flag("--no-digest", flags.no_digest, "No SHA-256 of the shards in the manifest");
+  pack.add_flag("--no-sync", flags.no_sync, "Do not sync files; a power failure may lose them");
+  pack.add_flag("--no-digest", flags.no_digest, "Leave the SHA-256 of shards out of the manifest");
   pack.add_flag("--quiet", flags.quiet, "Print errors only");
   pack.add_flag("--json", flags.json, "Print one JSON object");
 }
@@ -344,8 +223,8 @@ void AddPack(CLI::App& app, int& exit_code) {
   CLI::App* pack = app.add_subcommand("pack", "Pack a data set of small files into shards");
   auto flags = std::make_shared<PackFlags>();
   pack->footer(kExamples);
-  pack->add_option("SRC", flags->source.path, "What to pack: a file or folder")->required();
-  pack->add_option("OUT", flags->out, "Folder to pack into")->required();
+  pack->add_option("SRC", flags->source.path, "File or folder to pack")->required();
+  pack->add_option("OUT", flags->out, "Output folder")->required();
   AddSourceOptions(*pack, flags->source);
   AddJobOptions(*pack, *flags);
   pack->callback([flags, &exit_code] { exit_code = RunPack(*flags); });

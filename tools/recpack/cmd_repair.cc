@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recpack/dataset/repair.h"
+#include "src/pack/check/repair.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
@@ -10,7 +10,7 @@
 namespace recpack::tool {
 namespace {
 
-Json LostJson(const std::vector<LostRecords>& lost) {
+Json LostJson(const std::vector<pack::LostRecords>& lost) {
   Json list = Json::array();
   for (const auto& piece : lost) {
     list.push_back({{"path", piece.path},
@@ -23,7 +23,7 @@ Json LostJson(const std::vector<LostRecords>& lost) {
   return list;
 }
 
-void Print(const RepairResult& result, const std::string& out) {
+void Print(const pack::RepairResult& result, const std::string& out) {
   for (const auto& lost : result.lost) {
     std::printf(
         "lost: %s at byte %s (record %s), %s: %s\n", lost.path.c_str(),
@@ -32,8 +32,8 @@ void Print(const RepairResult& result, const std::string& out) {
         lost.reason.c_str());
   }
   std::printf("saved %s, %s, in %s; %s lost, listed in %s\n",
-              Counted(result.records, "record").c_str(), HumanBytes(result.bytes).c_str(),
-              out.c_str(), Counted(result.lost.size(), "piece").c_str(), kLedgerName);
+              Counted(result.records, "record").c_str(), BytesText(result.bytes).c_str(),
+              out.c_str(), Counted(result.lost.size(), "piece").c_str(), pack::kLedgerName);
 }
 
 }  // namespace
@@ -41,16 +41,16 @@ void Print(const RepairResult& result, const std::string& out) {
 void AddRepair(CLI::App& app, int& exit_code) {
   struct Flags {
     std::string path;
-    RepairOptions options;
+    pack::RepairOptions options;
     bool quiet = false;
     bool json = false;
   };
   CLI::App* repair = app.add_subcommand("repair", "Save the intact records of damaged shards");
   auto flags = std::make_shared<Flags>();
   repair->footer(
-      "Exit code 1 where records were lost.\n"
+      "Exit code 1 if records were lost.\n"
       "Examples:\n  recpack repair damaged saved\n  recpack repair damaged saved --json");
-  repair->add_option("SRC", flags->path, "The damaged shards; they are not touched")->required();
+  repair->add_option("SRC", flags->path, "The damaged shards; they are not changed")->required();
   repair->add_option("OUT", flags->options.out, "A new folder")->required();
   repair->add_option("--threads", flags->options.threads, "Threads (default: all)")
       ->check(ThreadCount());
@@ -61,7 +61,7 @@ void AddRepair(CLI::App& app, int& exit_code) {
     if (!flags->quiet) PrintNotices(layout);
     ProgressBar bar("repairing", flags->quiet, layout);
     flags->options.progress = [&](uint64_t bytes) { bar.Update(bytes); };
-    const RepairResult result = Repair(layout, flags->options);
+    const pack::RepairResult result = pack::Repair(layout, flags->options);
     bar.Clear();
     if (flags->json) {
       PrintJson(

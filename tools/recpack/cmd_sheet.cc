@@ -1,15 +1,14 @@
-// recpack sheet: a contact sheet of a split.
+// recpack sheet: draws a contact sheet of a split.
 #include <cstdio>
 #include <memory>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/dataset/sheet.h"
 #include "recpack/image/encode.h"
 #include "src/base/format.h"
+#include "src/pack/check/sheet.h"
 #include "tools/recpack/batch_sheet.h"
 #include "tools/recpack/command.h"
-#include "tools/recpack/note_unfinished.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
@@ -21,7 +20,7 @@ struct SheetFlags {
   std::string out;
   std::string split;
   std::string shape;
-  SheetOptions options;
+  pack::SheetOptions options;
   BatchSheetFlags batch;
   bool quiet = false;
   bool json = false;
@@ -36,21 +35,21 @@ std::array<int, 3> ParseShape(const std::string& text) {
       shape[2] > 0) {
     return shape;
   }
-  throw Error(ErrorKind::kInvalidArgument, format("'{}' is no shape", text), {},
+  throw Error(ErrorKind::kInvalidArgument, format("not a shape: '{}'", text), {},
               "write CHANNELSxHEIGHTxWIDTH with 1 or 3 channels, like 3x32x32");
 }
 
-// Returns what it shows.
+// Draws the sheet and returns a description of its content.
 std::string Draw(SheetFlags& flags, Image& sheet) {
   if (!flags.batch.token.empty()) {
     sheet = DrawBatchBehind(flags.path, flags.split, flags.batch, flags.options);
-    return "the batch behind the token";
+    return "the batch after the token";
   }
   Layout layout = FindLayout(flags.path);
   if (!flags.quiet) NoteUnfinished(layout);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   flags.options.raw_shape = ParseShape(flags.shape);
-  sheet = DrawSheet(layout, layout.splits.front(), flags.options);
+  sheet = pack::DrawSheet(layout, layout.splits.front(), flags.options);
   flags.split = layout.splits.front().name;
   return "records of the split " + flags.split;
 }
@@ -83,11 +82,11 @@ void AddSheet(CLI::App& app, int& exit_code) {
   sheet->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
   sheet->add_option("OUT", flags->out, "PNG file")->required();
   sheet->add_option("--split", flags->split, "Split (default: the first one)");
-  sheet->add_option("--columns", flags->options.columns, "Pictures side by side (default 10)");
+  sheet->add_option("--columns", flags->options.columns, "Pictures per row (default 10)");
   auto* rows = sheet->add_option("--rows", flags->options.rows, "Rows of pictures (default 6)");
   sheet->add_option("--cell", flags->options.cell,
-                    "Pixels of a picture's longer side (default 96)");
-  auto* seed = sheet->add_option("--seed", flags->options.seed, "Which records (default 0)")
+                    "Maximum length of a picture's longer side [pixels] (default 96)");
+  auto* seed = sheet->add_option("--seed", flags->options.seed, "Selects the records (default 0)")
                    ->check(WholeNumberIn(0));
   auto* shape =
       sheet->add_option("--shape", flags->shape, "CxHxW of pictures stored as raw planar bytes");
@@ -102,7 +101,7 @@ void AddSheet(CLI::App& app, int& exit_code) {
                    ->needs(token));
   sheet
       ->add_option("--batch-size", flags->batch.batch_size,
-                   "With --token: samples of the batch (default 256)")
+                   "With --token: samples per batch (default 256)")
       ->check(WholeNumberIn(1, UINT32_MAX))
       ->needs(token);
   sheet->add_flag("--quiet", flags->quiet, "Print errors only");

@@ -1,9 +1,9 @@
-// recpack stand-in: a drawn CIFAR-10, or made-up reviews, for demos and tests on machines without a
-// network. Hidden from --help.
+// recpack stand-in: writes a synthetic CIFAR-10 or synthetic reviews, for demos and tests on
+// machines without a network. Hidden from --help.
 #include <memory>
 
-#include "recpack/dataset/stand_in.h"
-#include "recpack/dataset/stand_in_reviews.h"
+#include "src/stand_in/cifar.h"
+#include "src/stand_in/reviews.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 
@@ -13,11 +13,11 @@ void AddStandIn(CLI::App& app, int& exit_code) {
   struct Flags {
     std::string out;
     std::string kind = "cifar10";
-    uint64_t rows = StandInOptions().rows_per_batch;
-    uint64_t records = ReviewsStandInOptions().records;
+    uint64_t rows = stand_in::CifarOptions().rows_per_batch;
+    uint64_t records = stand_in::ReviewsOptions().records;
     uint64_t seed = 0;
   };
-  CLI::App* command = app.add_subcommand("stand-in", "Make a stand-in for a data set");
+  CLI::App* command = app.add_subcommand("stand-in", "Write a synthetic data set");
   auto flags = std::make_shared<Flags>();
   command->group("");
   command->add_option("OUT", flags->out, "Folder for the files")->required();
@@ -30,9 +30,9 @@ void AddStandIn(CLI::App& app, int& exit_code) {
   command->add_option("--seed", flags->seed, "Seed of the drawing")->check(WholeNumberIn(0));
   command->callback([flags, &exit_code] {
     if (flags->kind == "reviews") {
-      WriteReviewsStandIn(flags->out, {.records = flags->records, .seed = flags->seed});
+      stand_in::WriteReviews(flags->out, {.records = flags->records, .seed = flags->seed});
     } else {
-      WriteCifarStandIn(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
+      stand_in::WriteCifar(flags->out, {.rows_per_batch = flags->rows, .seed = flags->seed});
     }
     exit_code = kDone;
   });

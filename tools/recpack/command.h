@@ -16,6 +16,5 @@ void AddVerify(CLI::App& app, int& exit_code);
 void AddIndex(CLI::App& app, int& exit_code);
 void AddRepair(CLI::App& app, int& exit_code);
 void AddStandIn(CLI::App& app, int& exit_code);
-void AddCompletion(CLI::App& app, int& exit_code);
 
 }  // namespace recpack::tool

@@ -1,4 +1,4 @@
-// recpack: packs many small files into TFRecord shards, and looks after shards.
+// recpack: packs many small files into TFRecord shards, and manages shards.
 #include "tools/recpack/command.h"
 
 int main(int argc, char** argv) {
@@ -6,8 +6,8 @@ int main(int argc, char** argv) {
   return RunProgram(
       "recpack",
       "recpack packs many small files into TFRecord shards, and lists, verifies and repairs shards."
-      "\nExit codes: 0 done, 1 something was found (verify, skipped files), 2 usage or failure.",
+      "\nExit codes: 0 success, 1 findings (verify, skipped files), 2 usage error or failure.",
       {AddPack, AddLs, AddCat, AddBatches, AddBench, AddAudit, AddSheet, AddIndex, AddRepair,
-       AddVerify, AddCompletion, AddStandIn},
+       AddVerify, AddStandIn},
       argc, argv);
 }

@@ -1,4 +1,4 @@
-// Numbers that users write.
+// Parses and checks whole numbers on the command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,17 +8,17 @@
 
 namespace recpack::tool {
 
-// More is a slip, and would fail only once the work has begun.
+// A larger number is a typing error, and would fail only after work has started.
 inline constexpr uint64_t kMostThreads = 1024;
 
-// The whole of `text` as a decimal number; nothing where it has a sign, a fraction, a tail or more
-// than 64 bits.
+// Parses all of `text` as a decimal number; nullopt if it has a sign, a fraction or a suffix, or
+// exceeds 64 bits.
 std::optional<uint64_t> WholeNumber(std::string_view text);
 
-// For CLI::Option::check(): a WholeNumber() from `least` to `most`, and an error that says so.
+// For CLI::Option::check(): accepts a WholeNumber() from `least` to `most`.
 CLI::Validator WholeNumberIn(uint64_t least, uint64_t most = INT64_MAX);
 
-// Of --threads: 0 stands for all.
+// For --threads; 0 means all.
 inline CLI::Validator ThreadCount() { return WholeNumberIn(0, kMostThreads); }
 
 }  // namespace recpack::tool

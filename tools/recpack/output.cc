@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "recpack/base/error.h"
 #include "src/base/format.h"
 
 namespace recpack::tool {
@@ -18,8 +19,21 @@ double Now() {
 
 }  // namespace
 
+std::optional<pack::UnfinishedPack> NoteUnfinished(const Layout& layout) {
+  try {
+    auto unfinished = pack::FindUnfinished(layout);
+    if (unfinished) {
+      std::fprintf(stderr, "note: %s %s\n", unfinished->plan.c_str(), unfinished->Reason().c_str());
+    }
+    return unfinished;
+  } catch (const Error& error) {  // the existing shards are still read
+    std::fprintf(stderr, "note: cannot tell whether the pack was finished: %s\n", error.what());
+    return {};
+  }
+}
+
 std::string Counted(uint64_t count, const std::string& noun) {
-  return HumanCount(count) + " " + noun + (count == 1 ? "" : "s");
+  return CountText(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 void PrintNotices(const Layout& layout) {
@@ -37,7 +51,7 @@ ProgressBar::ProgressBar(std::string what, bool quiet)
 
 ProgressBar::ProgressBar(std::string what, bool quiet, const Layout& layout)
     : ProgressBar(std::move(what), quiet) {
-  for (const auto& split : layout.splits) total_ += shown_ ? BytesOfShards(split) : 0;
+  for (const auto& split : layout.splits) total_ += shown_ ? ShardBytes(split) : 0;
 }
 
 void ProgressBar::Clear() {
@@ -56,7 +70,7 @@ void ProgressBar::Update(uint64_t bytes, uint64_t total_bytes) {
   const std::string bar(static_cast<size_t>(share * kWidth), '#');
   const double left = total * (1 - share) / std::max(1.0, rate);
   std::fputs(format("\r\033[K{} [{:<30}] {:3.0f} %  {}/s  {} left", what_, bar, share * 100,
-                    HumanBytes(static_cast<uint64_t>(rate)), HumanSeconds(left))
+                    BytesText(static_cast<uint64_t>(rate)), HumanSeconds(left))
                  .c_str(),
              stderr);
 }

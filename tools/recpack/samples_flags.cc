@@ -13,7 +13,7 @@
 namespace recpack::tool {
 namespace {
 
-// One ordinal a line.
+// Reads a file with one ordinal per line.
 std::vector<uint64_t> ReadOrdinals(const std::string& path) {
   const ByteBuffer bytes = ReadWholeFile(PosixFiles(), path);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -26,8 +26,8 @@ std::vector<uint64_t> ReadOrdinals(const std::string& path) {
     const auto id = WholeNumber(text);
     if (!id) {
       throw Error(ErrorKind::kInvalidArgument,
-                  format("line {} is no ordinal of a record: '{}'", line, text), {.path = path},
-                  "write one a line, counted from 0");
+                  format("line {}: not a record ordinal: '{}'", line, text), {.path = path},
+                  "write one ordinal per line, counted from 0");
     }
     ids.push_back(*id);
   }
@@ -46,25 +46,25 @@ MixedView OpenMixed(const std::string& text) {
   const auto weight =
       Fraction(equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1));
   if (!weight) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no DATA=WEIGHT", text), {},
+    throw Error(ErrorKind::kInvalidArgument, format("not DATA=WEIGHT: '{}'", text), {},
                 "give for example --mix other=0.5");
   }
   return {Dataset::Open(text.substr(0, equals)), *weight};
 }
 
-// Up to the next colon, which is taken off too.
+// Takes the text up to the next colon, and removes the colon.
 std::string_view TakePart(std::string_view& rest) {
   const std::string_view part = rest.substr(0, rest.find(':'));
   rest.remove_prefix(std::min(rest.size(), part.size() + 1));
   return part;
 }
 
-HashRange RangeOf(const std::string& text) {
+HashRange ParseHashRange(const std::string& text) {
   std::string_view rest = text;
   const auto begin = Fraction(TakePart(rest)), end = Fraction(TakePart(rest));
   const auto seed = rest.empty() ? 0 : WholeNumber(TakePart(rest));
   if (!begin || !end || !seed) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no BEGIN:END[:SEED[:KEY]]", text), {},
+    throw Error(ErrorKind::kInvalidArgument, format("not BEGIN:END[:SEED[:KEY]]: '{}'", text), {},
                 "give for example --hash-range 0:0.9, or 0.9:1:7:__key__");
   }
   return {.begin = *begin, .end = *end, .seed = *seed, .key = std::string(rest)};
@@ -80,7 +80,8 @@ View OpenFirst(const SamplesFlags& flags) {
   View view =
       flags.subset.empty() ? View(dataset) : View::Subset(dataset, ReadOrdinals(flags.subset));
   const ScanOptions scan{.leave_out_corrupt = flags.leave_out_corrupt};
-  if (!flags.hash_range.empty()) view = View::HashSplit(view, RangeOf(flags.hash_range), scan);
+  if (!flags.hash_range.empty())
+    view = View::HashSplit(view, ParseHashRange(flags.hash_range), scan);
   if (flags.balanced.empty()) return view;
   return View::ClassBalanced(view, flags.balanced,
                              flags.mix.empty() ? flags.options.epoch_samples : 0, scan);
@@ -97,31 +98,31 @@ void AddSamplesFlags(CLI::App& command, SamplesFlags& flags) {
       .add_option("--also", flags.also, "More shards or tar archives that belong to the data set")
       ->allow_extra_args(false);
   command.add_option("--field", flags.fields,
-                     "TARGET=NAME,...: features of DATA that are found as others");
+                     "TARGET=NAME,...: read features of DATA under other names");
   command.add_option("--label-offset", flags.label_offset,
                      "Number of the first class of DATA (1: labels are 1 to N)");
   command.add_option("--split", flags.split, "Split (default: train, or the only one)");
   command.add_option("--subset", flags.subset,
-                     "Only the records whose ordinals this file lists, one a line");
+                     "Use only the records whose ordinals this file lists, one per line");
   command.add_option("--hash-range", flags.hash_range,
-                     "BEGIN:END[:SEED[:KEY]]: only records whose hash, as a number from 0 to 1, is "
-                     "in there; of the feature KEY, or of the ordinal");
+                     "BEGIN:END[:SEED[:KEY]]: use only records whose hash, scaled to 0 to 1, is in "
+                     "the range; hash of the feature KEY, or of the ordinal");
   command.add_option("--balanced", flags.balanced,
-                     "Each class equally often, by this int64 feature");
+                     "Sample all classes equally often, by this int64 feature");
   command.add_flag("--leave-out-corrupt", flags.leave_out_corrupt,
-                   "With --balanced or a KEY: records that cannot be read are left out");
+                   "With --balanced or a KEY: leave out records that cannot be read");
   command
       .add_option("--mix", flags.mix,
                   "DATA=WEIGHT: mix in another data set; the first one has weight 1")
       ->allow_extra_args(false);
   command
       .add_option("--mix-period", flags.options.period,
-                  "Samples after which a mixture's shares are exact (default 100)")
+                  "Number of samples after which a mixture's shares are exact (default 100)")
       ->check(WholeNumberIn(1, 65'536));
   command
       .add_option("--epoch-samples", flags.options.epoch_samples,
-                  "Samples of an epoch, balanced or mixed (default: as many as there are, or until "
-                  "all have come)")
+                  "Samples per epoch, balanced or mixed (default: the number of records, or until "
+                  "all have been used)")
       ->check(WholeNumberIn(1));
 }
 
@@ -129,7 +130,7 @@ Mixture OpenSamples(const SamplesFlags& flags) {
   if (flags.mix.empty()) {
     if (flags.balanced.empty() && flags.options.epoch_samples != 0) {
       throw Error(ErrorKind::kInvalidArgument, "--epoch-samples without --balanced or --mix", {},
-                  "an epoch of a data set is its records");
+                  "an epoch of a data set is always all its records");
     }
     return OpenFirst(flags);
   }

@@ -1,17 +1,17 @@
-// The flags that say what a loader samples from.
+// Adds and parses the flags that define a loader's samples.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "recpack/pipeline/mixture.h"
+#include "recpack/loader/mixture.h"
 
 namespace recpack::tool {
 
 struct SamplesFlags {
   std::string path;
-  std::vector<std::string> also;  // further paths of the same data set
+  std::vector<std::string> also;  // more paths of the same data set
   std::string split;
   std::string fields;        // TARGET=NAME,...
   int64_t label_offset = 0;  // number of the first class
@@ -27,7 +27,7 @@ struct SamplesFlags {
 // --leave-out-corrupt, --mix, --mix-period, --epoch-samples.
 void AddSamplesFlags(CLI::App& command, SamplesFlags& flags);
 
-// Throws Error (kInvalidArgument) for flags that make no sense.
+// Throws Error (kInvalidArgument) for invalid flags or combinations.
 Mixture OpenSamples(const SamplesFlags& flags);
 
 }  // namespace recpack::tool

@@ -8,11 +8,12 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
-#include "recpack/probe/gpu_sampler.h"
-#include "recpack/probe/process_strings.h"
-#include "recpack/probe/show.h"
-#include "recpack/probe/watched_process.h"
 #include "src/base/format.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/command/watched_process.h"
+#include "src/probe/gpu/gpu_sampler.h"
+#include "src/probe/procfs/process_strings.h"
+#include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/watch_flags.h"
@@ -27,37 +28,39 @@ constexpr double kSeconds = 30;
 
 struct Flags {
   int pid = 0;
-  std::string gpu;     // "all", or a number; empty: by pid
+  std::string gpu;     // "all" or a number; empty: use pid
   double seconds = 0;  // 0: kSeconds, or with --prometheus until the program ends
   PrometheusFlags prometheus;
   WatchFlags watch;
 };
 
-// What computes on the GPU, or on any. `unseen`: of all GPUs, those that do not say.
+// Returns the processes that compute on the wanted GPU, or on any. Adds GPUs that do not report
+// their processes to `unseen`.
 std::vector<int> OnGpus(const std::string& wanted, std::vector<std::string>& unseen) {
   constexpr std::chrono::seconds kPatience{2};
   int number = -1;
   const char* const end = wanted.data() + wanted.size();
   const auto [used, code] = std::from_chars(wanted.data(), end, number);
   if (wanted != "all" && (code != std::errc() || used != end || number < 0)) {
-    throw Error(ErrorKind::kInvalidArgument, format("'{}' is no GPU", wanted), {},
-                "write --gpu all, or a number as nvidia-smi has it");
+    throw Error(ErrorKind::kInvalidArgument, format("invalid GPU '{}'", wanted), {},
+                "write --gpu all, or a number from nvidia-smi");
   }
-  GpuSampler sampler({.patience = kPatience});
+  probe::GpuSampler sampler({.patience = kPatience});
   if (!sampler.devices()) throw Error(ErrorKind::kUnsupported, sampler.devices().reason());
   if (number >= *sampler.devices()) {
     throw Error(ErrorKind::kNotFound, format("there is no GPU {}", number), {},
                 format("there are {}", *sampler.devices()));
   }
   std::vector<int> processes;
-  for (const GpuSample& gpu : sampler.Sample()) {
+  for (const probe::GpuSample& gpu : sampler.Sample()) {
     if (number >= 0 && gpu.device != number) continue;
     if (!gpu.values || !gpu.values->processes) {
-      unseen.push_back(format("what computes on GPU {} could not be seen: {}", gpu.device,
+      unseen.push_back(format("the processes on GPU {} could not be seen: {}", gpu.device,
                               gpu.values ? gpu.values->processes.reason() : gpu.values.reason()));
       continue;
     }
-    for (const GpuProcess& process : *gpu.values->processes) processes.push_back(process.pid);
+    for (const probe::GpuProcess& process : *gpu.values->processes)
+      processes.push_back(process.pid);
   }
   if (processes.empty() && !unseen.empty()) {
     throw Error(ErrorKind::kUnsupported, unseen.front(), {}, "name the process with --pid");
@@ -71,7 +74,7 @@ std::vector<int> OnGpus(const std::string& wanted, std::vector<std::string>& uns
               {}, "start the training first, or let `recprobe run` start it");
 }
 
-// From here on SIGINT and SIGTERM end the watch, and what it saw is told; a second one ends this
+// Set by SIGINT and SIGTERM: the watch ends and shows its results. A second signal ends this
 // program.
 volatile std::sig_atomic_t is_over = 0;
 
@@ -87,14 +90,14 @@ void EndWatchBySignals() {
   }
 }
 
-// Until all have ended or the time is over.
+// The watched processes.
 class Watched {
  public:
   explicit Watched(const std::vector<int>& processes) {
     for (const int process : processes) Join(process, process != processes.back());
   }
 
-  // Whether all have ended; waits for that up to `timeout`.
+  // Waits until all have ended, at most for `timeout`. Returns false on timeout.
   bool Wait(std::chrono::nanoseconds timeout) {
     const auto until = Clock::now() + timeout;
     return std::all_of(processes_.begin(), processes_.end(), [&](const auto& process) {
@@ -102,7 +105,7 @@ class Watched {
     });
   }
 
-  // The same, or whether the user has ended the watch.
+  // Waits until all have ended or the user ends the watch, at most until `until`.
   bool WaitOrEnd(Clock::time_point until) {
     constexpr std::chrono::milliseconds kLook{100};
     do {
@@ -112,21 +115,22 @@ class Watched {
   }
 
   const std::vector<int>& numbers() const { return numbers_; }
-  // Of the first one.
+  // Name and user of the first process.
   const std::string& name() const { return processes_.front()->name(); }
   const std::string& user() const { return processes_.front()->user(); }
 
   void AddUnseen(std::vector<std::string>& unseen) const {
     for (const auto& process : processes_) {
-      for (const Unseen& each : process->unseen()) unseen.push_back(UnseenText(each));
+      for (const probe::Unseen& each : process->unseen()) unseen.push_back(probe::UnseenText(each));
     }
   }
 
  private:
-  // Of several, one that has ended in the meantime is none of them; of none it is said why.
+  // Adds a process. Ignores a process that has ended in the meantime if others are left, else
+  // throws.
   void Join(int process, bool others_follow) {
     try {
-      processes_.push_back(std::make_unique<WatchedProcess>(process));
+      processes_.push_back(std::make_unique<probe::WatchedProcess>(process));
       numbers_.push_back(process);
     } catch (const Error& error) {
       const bool is_left = others_follow || !processes_.empty();
@@ -134,21 +138,22 @@ class Watched {
     }
   }
 
-  std::vector<std::unique_ptr<WatchedProcess>> processes_;
+  std::vector<std::unique_ptr<probe::WatchedProcess>> processes_;
   std::vector<int> numbers_;
 };
 
-// Of several processes the job is that of the first.
-ReportParts PartsOf(const Flags& flags, int pid, const Watched& watched) {
-  ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
-  parts.job = JobOf(flags.prometheus.job, CommandOf(pid).value_or(Words{}), EnvironmentOf(pid));
+// Describes the job by the first process.
+probe::ReportParts MakeParts(const Flags& flags, int pid, const Watched& watched) {
+  probe::ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
+  parts.job = MakeJob(flags.prometheus.job, probe::ReadCommandLine(pid).value_or(Words{}),
+                      probe::ReadEnvironment(pid));
   parts.job.process = pid;
   if (!watched.user().empty()) parts.job.user = watched.user();
   if (parts.job.name.empty()) parts.job.name = watched.name();
   return parts;
 }
 
-double SecondsOf(const Flags& flags) {
+double WatchSeconds(const Flags& flags) {
   if (flags.seconds > 0) return flags.seconds;
   return flags.prometheus.address.empty() ? kSeconds : std::numeric_limits<double>::infinity();
 }
@@ -158,12 +163,12 @@ int RunAttach(const Flags& flags) {
   Watched watched(flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu, unseen));
   const std::vector<int>& roots = watched.numbers();
   EndWatchBySignals();
-  if (flags.watch.report.wanted()) CheckReportFolder(flags.watch.report.folder);
-  ReportParts parts = PartsOf(flags, roots.front(), watched);
+  if (flags.watch.report.wanted()) probe::CheckReportFolder(flags.watch.report.folder);
+  probe::ReportParts parts = MakeParts(flags, roots.front(), watched);
   LiveMetrics metrics(flags.prometheus, parts.job);
-  Watch watch({.roots = roots});
+  probe::Watch watch({.roots = roots});
   const auto begin = Clock::now();
-  const auto end = begin + std::chrono::duration<double>(SecondsOf(flags));
+  const auto end = begin + std::chrono::duration<double>(WatchSeconds(flags));
   auto next = begin;
   do {
     watch.Sample();
@@ -171,37 +176,38 @@ int RunAttach(const Flags& flags) {
     next = std::max(next + flags.watch.interval(), Clock::now());
   } while (next < end && !watched.WaitOrEnd(next));
   watch.LastSample();
-  Evidence evidence = watch.Collected();
-  evidence.no_steps = "a program tells of its steps and waits only where `recprobe run` started it";
+  probe::Evidence evidence = watch.Collected();
+  evidence.no_steps = "a program reports steps and waits only if `recprobe run` started it";
   for (std::string& line : unseen) evidence.unseen.push_back(std::move(line));
   watched.AddUnseen(evidence.unseen);
-  for (std::string& line : UnseenOf(parts.job)) evidence.unseen.push_back(std::move(line));
-  Verdict verdict = Decide(evidence);
-  parts.ceilings = KeptCeilings();
-  const int finding = ShowVerdict(verdict, UseOf(evidence, parts.ceilings), flags.watch);
+  for (std::string& line : UnseenRank(parts.job)) evidence.unseen.push_back(std::move(line));
+  probe::Verdict verdict = probe::Decide(evidence);
+  parts.ceilings = probe::KeptCeilings();
+  const int finding =
+      ShowVerdict(verdict, probe::MakeLoaderUse(evidence, parts.ceilings), flags.watch);
   parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
   parts.timeline = watch.SampledTimeline();
-  WriteReport(flags.watch.report, MakeReport(std::move(parts), evidence, std::move(verdict)), {},
-              0);
+  WriteReport(flags.watch.report, probe::MakeReport(std::move(parts), evidence, std::move(verdict)),
+              {}, 0);
   return finding;
 }
 
 }  // namespace
 
 void AddAttach(CLI::App& app, int& exit_code) {
-  CLI::App& command = *app.add_subcommand("attach", "Watch a program that runs.");
+  CLI::App& command = *app.add_subcommand("attach", "Watch a running program.");
   const auto flags = std::make_shared<Flags>();
   CLI::Option_group& what = *command.add_option_group("what");
-  what.add_option("--pid", flags->pid, "The process; its children are watched with it.")
-      ->check(Positive());
+  what.add_option("--pid", flags->pid, "Process to watch, with its children.")->check(Positive());
   what.add_option("--gpu", flags->gpu,
-                  "all, or a GPU's number: the processes that compute there now, with their "
+                  "all or a GPU's number: watch the processes that compute there now, with their "
                   "children.");
   what.require_option(1);
   command
-      .add_option("--seconds", flags->seconds,
-                  "For how long, if it does not end before; Ctrl-C ends it with what was seen so "
-                  "far. Default: 30, with --prometheus until it ends.")
+      .add_option(
+          "--seconds", flags->seconds,
+          "Duration of the watch; it ends earlier if the program ends, or at Ctrl-C with the "
+          "results so far. Default: 30; with --prometheus until the program ends.")
       ->check(Positive());
   AddPrometheusFlags(command, flags->prometheus);
   AddWatchFlags(command, flags->watch);

@@ -2,8 +2,8 @@
 #include <memory>
 #include <optional>
 
-#include "recpack/probe/compare.h"
-#include "tools/human.h"
+#include "src/probe/report/compare.h"
+#include "tools/parse_units.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {
@@ -16,26 +16,27 @@ struct Flags {
 };
 
 int RunCompare(const Flags& flags) {
-  const Comparison comparison =
-      CompareReports(ReadReport(PosixFiles(), flags.a), ReadReport(PosixFiles(), flags.b));
-  std::printf("%s%s", (flags.json ? CompareJson(comparison) : CompareText(comparison)).c_str(),
-              flags.json ? "\n" : "");
-  return flags.fail_above && IsSlower(comparison, *flags.fail_above) ? kFinding : kDone;
+  const probe::Comparison comparison = probe::CompareReports(
+      probe::ReadReport(PosixFiles(), flags.a), probe::ReadReport(PosixFiles(), flags.b));
+  std::printf(
+      "%s%s",
+      (flags.json ? probe::CompareJson(comparison) : probe::CompareText(comparison)).c_str(),
+      flags.json ? "\n" : "");
+  return flags.fail_above && probe::IsSlower(comparison, *flags.fail_above) ? kFinding : kDone;
 }
 
 }  // namespace
 
 void AddCompare(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
-      "compare", "Hold two reports side by side: what changed surely, what is within error.");
+      "compare", "Compare two reports: what surely changed, and what is within the error.");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("A", flags->a, "A report.json, or the folder that it lies in.")->required();
-  command.add_option("B", flags->b, "The one that is held against it.")->required();
+  command.add_option("A", flags->a, "A report.json, or its folder.")->required();
+  command.add_option("B", flags->b, "The report to compare with A.")->required();
   command.add_option_function<std::string>(
       "--fail-above", [flags](const std::string& text) { flags->fail_above = ParseShare(text); },
-      "Exit with 1 where B makes surely fewer steps a second than A, by more than this share (5% "
-      "or "
-      "0.05): the upper end of the interval is below it.");
+      "Exit with 1 if B surely makes fewer steps per second than A, by more than this share (5% or "
+      "0.05), judged by the upper end of the interval.");
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] { exit_code = RunCompare(*flags); });
 }

@@ -10,11 +10,12 @@
 
 #include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
-#include "recpack/dataset/layout.h"
-#include "recpack/probe/show_machine.h"
 #include "recpack/record/compression.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/probe/doctor/ceilings.h"
+#include "src/probe/doctor/machine.h"
+#include "src/shards/layout/layout.h"
 #include "tools/recprobe/command.h"
 #include "tools/some_jpegs.h"
 
@@ -35,14 +36,14 @@ struct Flags {
   bool json = false;
 };
 
-// What is measured besides the machine: of data sets their shards, else the files that are there.
+// Data to measure with: the shards of a data set, else other files.
 struct Data {
   std::vector<std::string> files;
   std::vector<ByteBuffer> pictures;
   std::string compressed;
 };
 
-// Some files, as many as are enough, that may be read.
+// Collects readable files until there are enough.
 class SomeFiles {
  public:
   void Add(const fs::path& path) {
@@ -52,7 +53,7 @@ class SomeFiles {
     bytes_ += size;
     paths_.push_back(path);
   }
-  // The file, or what is below the folder but for folders that may not be read.
+  // Adds a file, or all files below a folder. Skips folders without permission.
   void AddAll(const fs::path& path) {
     Add(path);
     std::error_code code;
@@ -71,7 +72,7 @@ class SomeFiles {
   std::vector<std::string> paths_;
 };
 
-std::vector<std::string> FilesOf(const std::string& path) {
+std::vector<std::string> ListFiles(const std::string& path) {
   SomeFiles files;
   try {
     for (const LayoutSplit& split : FindLayout(path).splits) {
@@ -83,7 +84,7 @@ std::vector<std::string> FilesOf(const std::string& path) {
   return files.Take();
 }
 
-std::string CompressedOf(const std::vector<std::string>& files) {
+std::string FindCompressed(const std::vector<std::string>& files) {
   try {
     const RecordReader reader(PosixFiles().OpenForReading(files.front()), {});
     return reader.compression() == Compression::kNone ? "" : files.front();
@@ -92,117 +93,122 @@ std::string CompressedOf(const std::vector<std::string>& files) {
   }
 }
 
-Data DataAt(const std::string& path) {
+Data FindData(const std::string& path) {
   if (path.empty()) return {};
   if (!fs::exists(path)) {
-    throw Error(ErrorKind::kNotFound, "is not there", {.path = path},
+    throw Error(ErrorKind::kNotFound, "does not exist", {.path = path},
                 "name a folder of shards, a shard, or a folder on the storage to measure");
   }
-  Data data{.files = FilesOf(path)};
+  Data data{.files = ListFiles(path)};
   if (data.files.empty()) return data;
-  data.compressed = CompressedOf(data.files);
+  data.compressed = FindCompressed(data.files);
   try {
     data.pictures = SomeJpegs(Dataset::Open(path));
   } catch (const Error& error) {
-    std::fprintf(stderr, "recprobe: its pictures are not measured: %s\n", error.what());
+    std::fprintf(stderr, "recprobe: the data's pictures are not measured: %s\n", error.what());
   }
   return data;
 }
 
-std::string FolderOf(const std::string& path) {
+std::string StorageFolder(const std::string& path) {
   if (path.empty()) return ".";
   if (fs::is_directory(path)) return path;
   const fs::path parent = fs::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
 }
 
-std::string StorageKey(const MachineStorage& storage) {
+std::string StorageKey(const probe::MachineStorage& storage) {
   if (!storage.file_system) return storage.path;
   return format("{} on {} at {}", *storage.file_system, *storage.source, *storage.mount_point);
 }
 
-// So that a container with many processors and little memory is not ended by it.
-size_t MemoryFor(const MachineMemory& memory) {
+// Limits the memory used, so that a container with little memory is not killed.
+size_t MemoryFor(const probe::MachineMemory& memory) {
   constexpr uint64_t kShare = 4;
   const uint64_t most = std::min(memory.available ? *memory.available : UINT64_MAX,
                                  memory.limit ? *memory.limit : UINT64_MAX);
-  return static_cast<size_t>(std::min<uint64_t>(most / kShare, CeilingOptions::kMemory));
+  return static_cast<size_t>(std::min<uint64_t>(most / kShare, ceiling::CeilingOptions::kMemory));
 }
 
-Ceilings CeilingsFor(const Flags& flags, const Machine& machine) {
+probe::Ceilings CeilingsFor(const Flags& flags, const probe::Machine& machine) {
   const std::string storage = StorageKey(machine.storage);
   const std::string data = flags.data.empty() ? "" : fs::canonical(flags.data).string();
-  const auto kept = flags.fresh ? std::nullopt : KeptCeilings("", storage);
+  const auto kept = flags.fresh ? std::nullopt : probe::KeptCeilings("", storage);
   const int64_t age = kept ? static_cast<int64_t>(std::time(nullptr)) - kept->measured_at : 0;
-  const bool fresh = age >= 0 && age < kStale;  // below 0: the clock was set back
+  const bool fresh = age >= 0 && age < kStale;  // negative if the clock was set back
   if (kept && fresh && (data.empty() || kept->data == data)) {
     return *kept;
   }
-  const Data with = DataAt(flags.data);
-  Ceilings ceilings = MeasureCeilings({.files = with.files,
-                                       .folder = FolderOf(flags.data),
-                                       .pictures = with.pictures,
-                                       .compressed = with.compressed,
-                                       .cores = AvailableThreads(),
-                                       .memory = MemoryFor(machine.memory),
-                                       .time = std::chrono::duration<double>(flags.seconds)});
-  ceilings.machine = MachineKey();
+  const Data with = FindData(flags.data);
+  probe::Ceilings ceilings =
+      probe::MeasureCeilings({.files = with.files,
+                              .folder = StorageFolder(flags.data),
+                              .pictures = with.pictures,
+                              .compressed = with.compressed,
+                              .cores = AvailableThreads(),
+                              .memory = MemoryFor(machine.memory),
+                              .time = std::chrono::duration<double>(flags.seconds)});
+  ceilings.machine = probe::MachineKey();
   ceilings.storage = storage;
   ceilings.data = data;
   if (!flags.keep) return ceilings;
   try {
-    KeepCeilings(ceilings);
+    probe::KeepCeilings(ceilings);
   } catch (const Error& error) {
     std::fprintf(stderr, "recprobe: the ceilings are not kept: %s\n", error.what());
   }
   return ceilings;
 }
 
-std::string AgeText(const Ceilings& ceilings) {
+std::string AgeText(const probe::Ceilings& ceilings) {
   const auto age = static_cast<int64_t>(std::time(nullptr)) - ceilings.measured_at;
   if (age < 60) return "";
-  return format("\nThe ceilings were measured {} min ago; --fresh measures them anew.\n", age / 60);
+  return format("\nThe ceilings were measured {} min ago; --fresh measures them again.\n",
+                age / 60);
 }
 
 int RunDoctor(const Flags& flags) {
-  if (!flags.data.empty() && !fs::exists(flags.data)) DataAt(flags.data);  // throws
-  const Machine machine = ReadMachine({.data = flags.data.empty() ? "." : flags.data});
-  const std::vector<MachineFinding> findings = FindingsOf(machine);
-  if (!flags.json) {  // what is known is said before anything is measured
-    std::printf("%s\n%s\n", FindingsText(findings).c_str(), MachineText(machine).c_str());
+  if (!flags.data.empty() && !fs::exists(flags.data)) FindData(flags.data);  // throws
+  const probe::Machine machine =
+      probe::ReadMachine({.data = flags.data.empty() ? "." : flags.data});
+  const std::vector<probe::MachineFinding> findings = probe::CheckMachine(machine);
+  if (!flags.json) {  // show the findings before the measurements, which take time
+    std::printf("%s\n%s\n", probe::FindingsText(findings).c_str(),
+                probe::MachineText(machine).c_str());
     std::fflush(stdout);
   }
-  const Ceilings ceilings = CeilingsFor(flags, machine);
+  const probe::Ceilings ceilings = CeilingsFor(flags, machine);
   if (flags.json) {
-    std::printf("{\"machine\": %s, \"ceilings\": %s}\n", MachineJson(machine).c_str(),
-                CeilingsJson(ceilings).c_str());
+    std::printf("{\"machine\": %s, \"ceilings\": %s}\n", probe::MachineJson(machine).c_str(),
+                probe::CeilingsJson(ceilings).c_str());
   } else {
-    std::printf("%s%s", CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
+    std::printf("%s%s", probe::CeilingsText(ceilings).c_str(), AgeText(ceilings).c_str());
   }
-  return std::ranges::any_of(findings, &MachineFinding::surely) ? kFinding : kDone;
+  return std::ranges::any_of(findings, &probe::MachineFinding::surely) ? kFinding : kDone;
 }
 
 }  // namespace
 
 void AddDoctor(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
-      "doctor", "Look at this machine: what of it hurts a training, and what it can do at best.");
+      "doctor", "Check this machine for problems, and measure its ceilings (best rates).");
   const auto flags = std::make_shared<Flags>();
   command.footer(
-      "Ceilings are kept in $XDG_CACHE_HOME/recpack (~/.cache/recpack) for a day, one file a\n"
-      "machine and storage; `recprobe run` tells a loader's stages as shares of them. Exit code 1\n"
-      "where a finding marked with ! surely hurts. docs/doctor.md.\n\n"
+      "Ceilings are cached in $XDG_CACHE_HOME/recpack (~/.cache/recpack) for a day, one file per\n"
+      "machine and storage; `recprobe run` shows a loader's stages as shares of them. Exit code 1\n"
+      "if a finding marked with ! surely slows down or breaks training. See\n"
+      "docs/reference/doctor.md.\n\n"
       "Examples:\n"
       "  recprobe doctor --data shards\n"
       "  recprobe doctor --fresh --seconds 5 --json");
   command.add_option("--data", flags->data,
-                     "Shards or files that a training reads: their storage and pictures are "
-                     "measured (default: the storage of the current folder, pictures made up).");
-  command.add_option("--seconds", flags->seconds, "At most, about, for the ceilings.")
+                     "Shards or files that a training reads, to measure their storage and pictures "
+                     "(default: the storage of the current folder, and synthetic pictures).");
+  command.add_option("--seconds", flags->seconds, "Approximate maximum time for the ceilings.")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 3600.0));
-  command.add_flag("--fresh", flags->fresh, "Measure anew what was kept.");
-  command.add_flag("!--no-keep", flags->keep, "Keep nothing.");
+  command.add_flag("--fresh", flags->fresh, "Measure again instead of using cached ceilings.");
+  command.add_flag("!--no-keep", flags->keep, "Do not cache the ceilings.");
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] { exit_code = RunDoctor(*flags); });
 }

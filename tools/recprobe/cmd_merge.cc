@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "recpack/probe/merge.h"
+#include "src/probe/report/merge.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {
@@ -13,8 +13,8 @@ struct Flags {
 };
 
 int RunMerge(const Flags& flags) {
-  const Merge merge = MergeReports(FindReports(PosixFiles(), flags.folder));
-  std::printf("%s%s", (flags.json ? MergeJson(merge) : MergeText(merge)).c_str(),
+  const probe::Merge merge = probe::MergeReports(probe::FindReports(PosixFiles(), flags.folder));
+  std::printf("%s%s", (flags.json ? probe::MergeJson(merge) : probe::MergeText(merge)).c_str(),
               flags.json ? "\n" : "");
   return merge.left_out.empty() ? kDone : kFinding;
 }
@@ -24,12 +24,12 @@ int RunMerge(const Flags& flags) {
 void AddMerge(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("merge",
                                           "Join the reports of many ranks or jobs: hours lost to "
-                                          "input, cause, cure. Exits with 1 where "
+                                          "input, cause, cure. Exits with 1 if "
                                           "some had to be left out.");
   const auto flags = std::make_shared<Flags>();
   command
       .add_option("folder", flags->folder,
-                  "The folder below which the reports (report.json, of run --report) lie.")
+                  "Folder that contains the reports (report.json, written by run --report).")
       ->required();
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] { exit_code = RunMerge(*flags); });

@@ -4,14 +4,13 @@
 #include <memory>
 
 #include "recpack/base/error.h"
-#include "recpack/base/plain_path.h"
-#include "recpack/probe/event_folder.h"
-#include "recpack/probe/kineto_trace.h"
-#include "recpack/probe/show.h"
-#include "recpack/probe/told_ranks.h"
-#include "recpack/probe/trace_summary.h"
-#include "recpack/probe/trainings.h"
-#include "recpack/probe/verdict.h"
+#include "recpack/base/folders.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/events/event_folder.h"
+#include "src/probe/events/kineto_trace.h"
+#include "src/probe/evidence/hook_samples.h"
+#include "src/probe/steps/trace_summary.h"
+#include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"
 #include "tools/recprobe/trace_show.h"
@@ -28,14 +27,14 @@ struct Flags {
 };
 
 struct Told {
-  std::vector<TimedEvent> events;
+  std::vector<probe::TimedEvent> events;
   std::vector<std::string> unseen;
-  Job job;
-  bool accelerators = true;  // if in doubt
+  probe::Job job;
+  bool accelerators = true;  // default if unknown
 };
 
 Told ReadKineto(const std::string& path) {
-  KinetoTrace trace = ReadKinetoTrace(path);
+  probe::KinetoTrace trace = probe::ReadKinetoTrace(path);
   Told told{.events = std::move(trace.events), .unseen = {}, .job = {}};
   told.job.rank = trace.rank;
   told.job.world_size = trace.world_size;
@@ -46,59 +45,60 @@ Told ReadKineto(const std::string& path) {
   return told;
 }
 
-// A trace of PyTorch's profiler, or a folder of event files.
+// Reads a trace of PyTorch's profiler, or a folder of event files.
 Told Read(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return ReadKineto(path);
-  EventReader reader(path);
+  probe::EventReader reader(path);
   Told told{.events = reader.Poll(), .unseen = reader.damage(), .job = {}};
   if (told.events.empty()) {
     throw Error(ErrorKind::kNotFound, "has no events", {.path = path},
                 "name a folder that `recprobe run --keep` wrote, or a trace of PyTorch's profiler");
   }
-  for (const auto& lines : {NoticesIn(path), LostIn(path)}) {
+  for (const auto& lines : {probe::ReadNotices(path), probe::ReadLosses(path)}) {
     told.unseen.insert(told.unseen.end(), lines.begin(), lines.end());
   }
-  told.accelerators = KeptAccelerators(path).value_or(true);
+  told.accelerators = probe::KeptAccelerators(path).value_or(true);
   return told;
 }
 
-Evidence EvidenceOf(const Told& told, int64_t last) {
-  ToldRanks ranks;
+probe::Evidence MakeEvidence(const Told& told, int64_t last) {
+  probe::ReportedRanks ranks;
   ranks.Add(told.events);
-  Evidence evidence{
-      .trainers = StepsOf(told.events, last),
+  probe::Evidence evidence{
+      .trainers = probe::FindSteps(told.events, last),
       .ranks = ranks.All(),
       .accelerators = told.accelerators,
       .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
       .unseen = told.unseen};
-  LeaveOneTraining(Training::kLongest, evidence);
+  probe::SelectTraining(probe::Training::kLongest, evidence);
   return evidence;
 }
 
 void RunRead(const Flags& flags) {
-  if (flags.report.wanted()) CheckReportFolder(flags.report.folder);
+  if (flags.report.wanted()) probe::CheckReportFolder(flags.report.folder);
   Told told = Read(flags.trace);
   int64_t first = INT64_MAX, last = 0;
-  for (const TimedEvent& timed : told.events) {
+  for (const probe::TimedEvent& timed : told.events) {
     first = std::min(first, timed.event.begin);
     last = std::max({last, timed.event.begin, timed.event.end});
   }
-  const Evidence evidence = EvidenceOf(told, last);
-  Verdict verdict = Decide(evidence);
-  TraceSummary summary = Summarise(told.events);
+  const probe::Evidence evidence = MakeEvidence(told, last);
+  probe::Verdict verdict = probe::Decide(evidence);
+  probe::TraceSummary summary = probe::Summarise(told.events);
   if (flags.json) {
-    std::printf("%s\n", TraceJson(verdict, summary).c_str());
+    std::printf("%s\n", probe::TraceJson(verdict, summary).c_str());
   } else {
-    std::printf("%s%s", VerdictText(verdict).c_str(), TraceText(summary, flags.rows).c_str());
+    std::printf("%s%s", probe::VerdictText(verdict).c_str(),
+                TraceText(summary, flags.rows).c_str());
   }
   if (!flags.report.wanted()) return;
   told.job.name = flags.job.empty() ? PlainPath(flags.trace).filename().string() : flags.job;
   told.job.seconds = static_cast<double>(std::max<int64_t>(0, last - first)) * 1e-9;
-  const Report report = MakeReport({.recprobe = RECPACK_VERSION,
-                                    .job = std::move(told.job),
-                                    .begin = told.events.empty() ? 0 : first,
-                                    .trace = std::move(summary)},
-                                   evidence, std::move(verdict));
+  const probe::Report report = probe::MakeReport({.recprobe = RECPACK_VERSION,
+                                                  .job = std::move(told.job),
+                                                  .begin = told.events.empty() ? 0 : first,
+                                                  .trace = std::move(summary)},
+                                                 evidence, std::move(verdict));
   WriteReport(flags.report, report, told.events, 0);
 }
 
@@ -106,16 +106,17 @@ void RunRead(const Flags& flags) {
 
 void AddRead(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
-      "read", "Say of a trace what `run` says: verdict, kernels, copies, gaps of the devices.");
+      "read", "Analyse a trace as `run` does: verdict, kernels, copies, gaps of the devices.");
   const auto flags = std::make_shared<Flags>();
   command
       .add_option("trace", flags->trace,
                   "A trace of PyTorch's profiler (.json, .json.gz), or a folder of event files.")
       ->required();
-  command.add_option("--rows", flags->rows, "Of each table, for people.")->capture_default_str();
+  command.add_option("--rows", flags->rows, "Rows per table in text output.")
+      ->capture_default_str();
   command.add_flag("--json", flags->json, "Print one JSON object.");
   AddReportFlag(command, flags->report);
-  command.add_option("--job", flags->job, "What the report calls the job. Default: the trace.");
+  command.add_option("--job", flags->job, "Name of the job in the report. Default: the trace.");
   command.callback([flags, &exit_code] {
     RunRead(*flags);
     exit_code = kDone;

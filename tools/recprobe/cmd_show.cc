@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
-#include "recpack/probe/kept_report.h"
-#include "recpack/probe/show.h"
+#include "src/probe/report/kept_report.h"
+#include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {
@@ -15,16 +15,16 @@ struct Flags {
 };
 
 void RunShow(const Flags& flags) {
-  const KeptReport report = ReadReport(PosixFiles(), flags.report);
+  const probe::KeptReport report = probe::ReadReport(PosixFiles(), flags.report);
   const std::string text =
-      flags.json ? VerdictJson(report.verdict) + "\n" : VerdictText(report.verdict);
+      flags.json ? probe::VerdictJson(report.verdict) + "\n" : probe::VerdictText(report.verdict);
   std::fputs(text.c_str(), stdout);
 }
 
 }  // namespace
 
 void AddShow(CLI::App& app, int& exit_code) {
-  CLI::App& command = *app.add_subcommand("show", "Print the verdict of a report once more.");
+  CLI::App& command = *app.add_subcommand("show", "Print the verdict of a report.");
   const auto flags = std::make_shared<Flags>();
   command.add_option("report", flags->report, "The report's folder, or its report.json.")
       ->required();

@@ -1,4 +1,4 @@
-// The commands of recprobe.
+// Functions that add the subcommands of recprobe.
 #pragma once
 
 #include "tools/program.h"

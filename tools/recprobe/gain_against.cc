@@ -9,11 +9,12 @@
 #include <optional>
 
 #include "recpack/base/error.h"
-#include "recpack/base/scratch_folder.h"
-#include "recpack/probe/python_hook.h"
-#include "recpack/probe/rounds.h"
-#include "recpack/probe/watch.h"
+#include "recpack/base/temporaries.h"
 #include "src/base/format.h"
+#include "src/probe/causes/decide.h"
+#include "src/probe/gain/rounds.h"
+#include "src/probe/hook/python_hook.h"
+#include "src/probe/live/watch.h"
 #include "tools/program.h"
 #include "tools/recprobe/run_command.h"
 
@@ -23,13 +24,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kSampled(100);
-constexpr int kSignalled = 128;  // as a shell has it
+constexpr int kSignalled = 128;  // as in a shell
 
 struct Run {
   double steps_per_second = 0;
-  CommandEnd end;
+  probe::CommandEnd end;
   bool ended_here = false;
-  int interrupted = 0;  // by this signal; 0: none
+  int interrupted = 0;  // signal; 0: none
   std::string notes;
 };
 
@@ -37,7 +38,7 @@ std::vector<std::pair<std::string, std::string>> Environment(const ScratchFolder
                                                              bool hook) {
   if (!hook) return {{"RECPACK_EVENTS", events.path()}};
   const char* path = std::getenv("PYTHONPATH");
-  return PreparePythonHook(events.path(), path == nullptr ? "" : path);
+  return probe::PreparePythonHook(events.path(), path == nullptr ? "" : path);
 }
 
 Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
@@ -45,8 +46,8 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   Run run;
   const auto child = StartOrTell(command, Environment(events, flags.hook), run.end.exit_code);
   if (!child) return run;
-  Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
-  std::optional<CommandEnd> end;
+  probe::Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
+  std::optional<probe::CommandEnd> end;
   const auto begin = Clock::now();
   for (auto next = begin; !end;) {
     watch.Sample();
@@ -60,7 +61,7 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   }
   if (!run.ended_here) EndLeftBehind(*child);
   watch.LastSample();
-  const Verdict verdict = Decide(watch.Collected());
+  const probe::Verdict verdict = probe::Decide(watch.Collected());
   run.end = *end;
   run.interrupted = child->passed_on();
   run.steps_per_second = verdict.steps_per_second;
@@ -68,37 +69,39 @@ Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   return run;
 }
 
-std::string RangeOf(const Estimate& estimate, const char* unit) {
+std::string RangeText(const probe::Estimate& estimate, const char* unit) {
   return format("{:.3f}{} [{:.3f}, {:.3f}]", estimate.value, unit, estimate.low, estimate.high);
 }
 
-nlohmann::ordered_json JsonOf(const Estimate& estimate) {
+nlohmann::ordered_json ToJson(const probe::Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
-// `rounds`: seconds a step of the command, and of the other one.
-void Print(const Rounds& rounds, bool json) {
+// `rounds`: seconds per step of the command and of the other command.
+void Print(const probe::Rounds& rounds, bool json) {
   const auto rate = [](size_t kind) {
     return [kind](const std::vector<double>& means) { return 1 / means[kind]; };
   };
-  const Estimate own = EstimateOf(rounds, rate(0)), other = EstimateOf(rounds, rate(1));
-  const Estimate ratio = EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
-  const Estimate gain =
-      EstimateOf(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
+  const probe::Estimate own = probe::EstimateOf(rounds, rate(0)),
+                        other = probe::EstimateOf(rounds, rate(1));
+  const probe::Estimate ratio =
+      probe::EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
+  const probe::Estimate gain =
+      probe::EstimateOf(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
   if (json) {
     const nlohmann::ordered_json all = {{"rounds", rounds.size()},
-                                        {"steps_per_s", JsonOf(own)},
-                                        {"against_steps_per_s", JsonOf(other)},
-                                        {"gain", JsonOf(gain)},
-                                        {"ratio", JsonOf(ratio)}};
+                                        {"steps_per_s", ToJson(own)},
+                                        {"against_steps_per_s", ToJson(other)},
+                                        {"gain", ToJson(gain)},
+                                        {"ratio", ToJson(ratio)}};
     std::printf("%s\n", all.dump().c_str());
     return;
   }
   std::fprintf(stderr,
                "gain against the other command: %s\n  %s times as fast, 95 %% intervals; %zu "
-               "rounds\n\nwhat each gave\n  the command        %s\n  the other command  %s\n",
-               RangeOf(gain, " steps/s").c_str(), RangeOf(ratio, "").c_str(), rounds.size(),
-               RangeOf(own, " steps/s").c_str(), RangeOf(other, " steps/s").c_str());
+               "rounds\n\nsteps per second\n  the command        %s\n  the other command  %s\n",
+               RangeText(gain, " steps/s").c_str(), RangeText(ratio, "").c_str(), rounds.size(),
+               RangeText(own, " steps/s").c_str(), RangeText(other, " steps/s").c_str());
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ void Print(const Rounds& rounds, bool json) {
 int RunPairs(const PairedFlags& flags) {
   const std::vector<std::string> commands[] = {flags.command, {"/bin/sh", "-c", flags.against}};
   const char* const names[] = {"the command", "the other command"};
-  Rounds rounds;
+  probe::Rounds rounds;
   for (size_t round = 0; round < flags.rounds; ++round) {
     std::vector<double> seconds(2);
     for (size_t turn = 0; turn < 2; ++turn) {
@@ -117,7 +120,7 @@ int RunPairs(const PairedFlags& flags) {
                      round + 1);
         return run.end.exit_code;
       }
-      if (run.interrupted != 0) {  // the command took it for a reason to end well
+      if (run.interrupted != 0) {  // the command handled the signal and ended with exit code 0
         std::fprintf(stderr, "recprobe: stopped by signal %d in round %zu\n", run.interrupted,
                      round + 1);
         return kSignalled + run.interrupted;
@@ -125,7 +128,7 @@ int RunPairs(const PairedFlags& flags) {
       if (!(run.steps_per_second > 0)) {
         throw Error(ErrorKind::kNotFound,
                     format("no steps of {} were seen{}", names[which], run.notes), {},
-                    "compare programs that `recprobe run` sees the steps of");
+                    "compare programs whose steps `recprobe run` can see");
       }
       seconds[which] = 1 / run.steps_per_second;
       std::fprintf(stderr, "recprobe: round %zu of %zu: %s made %.3f steps/s\n", round + 1,

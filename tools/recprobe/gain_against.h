@@ -1,4 +1,4 @@
-// recprobe gain --against: a program beside another one with its input fixed.
+// Implements recprobe gain --against: compares a program with a variant whose input is fixed.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@ namespace recpack::tool {
 
 struct PairedFlags {
   std::vector<std::string> command;
-  std::string against;  // for the shell
+  std::string against;  // shell command
   size_t rounds = 4;
-  double run_seconds = 0;  // after which a run is ended; 0: it goes to its end
+  double run_seconds = 0;  // limit of a run; 0: none
   bool hook = true;
   bool json = false;
 };
 
-// Runs both commands in each round, the one that comes first in turn, and prints the steps a second
-// of each and their ratio. Returns the exit code: that of a run that failed, else kDone. Throws
-// Error where a run shows no steps.
+// Runs both commands in each round, in alternating order, and prints the steps per second of each
+// and their ratio. Returns the exit code of a run that failed, else kDone. Throws Error if a run
+// shows no steps.
 int RunPairs(const PairedFlags& flags);
 
 }  // namespace recpack::tool

@@ -11,13 +11,13 @@
 #include <iterator>
 
 #include "recpack/base/error.h"
-#include "recpack/probe/process_strings.h"
-#include "recpack/train/launch.h"
+#include "src/probe/procfs/process_strings.h"
+#include "src/train/collectives/launch/launch.h"
 
 namespace recpack::tool {
 namespace {
 
-// Programs that run the one whose name is wanted.
+// Tells whether a program launches another one, whose name is wanted.
 bool IsLauncher(const std::string& program) {
   constexpr const char* kNames[] = {
       "sh",        "bash",       "env",     "nice",   "ionice",  "time",    "timeout", "stdbuf",
@@ -27,12 +27,12 @@ bool IsLauncher(const std::string& program) {
          std::find(std::begin(kNames), std::end(kNames), program) != std::end(kNames);
 }
 
-// "4", "10h", "0-7": a launcher's, as no program is called so.
+// "4", "10h", "0-7": an argument of a launcher, not a program.
 bool IsAmount(const std::string& word) {
   return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
 }
 
-// Of launchers, options whose next word is their value.
+// Tells whether a launcher's option takes the next word as its value.
 bool TakesValue(const std::string& word) {
   constexpr const char* kOptions[] = {"-s", "-k", "-n", "-p", "-H", "-x", "-w", "-N"};
   return std::ranges::find(kOptions, word) != std::end(kOptions);
@@ -43,7 +43,7 @@ std::string LastPart(const std::string& word) {
 }
 
 // "train.py" of "torchrun --rdzv-backend c10d train.py --rate 1".
-std::string NameOf(const std::vector<std::string>& command) {
+std::string ProgramName(const std::vector<std::string>& command) {
   if (command.empty()) return "";
   if (IsLauncher(LastPart(command.front()))) {
     const auto script = std::ranges::find_if(
@@ -59,27 +59,26 @@ std::string NameOf(const std::vector<std::string>& command) {
   return name;
 }
 
-// By which all ranks of one launch are known to belong together; empty where the launcher gives
-// none.
-std::string LaunchName(Launcher launcher, const Environment& variable) {
+// Name that all ranks of a launch have in common; empty if the launcher sets none.
+std::string LaunchName(train::Launcher launcher, const train::Environment& variable) {
   const auto known = [&](const char* name, const std::string& by) {
     const char* const value = variable(name);
     return value == nullptr || *value == '\0' ? std::string() : by + value;
   };
   switch (launcher) {
-    case Launcher::kTorchrun: {
+    case train::Launcher::kTorchrun: {
       const std::string id = known("TORCHELASTIC_RUN_ID", "torchrun ");
-      return id == "torchrun none" ? "" : id;  // its default, of every launch
+      return id == "torchrun none" ? "" : id;  // the default of every launch
     }
-    case Launcher::kOpenMpi:
+    case train::Launcher::kOpenMpi:
       return known("PMIX_NAMESPACE", "Open MPI ");
-    case Launcher::kSlurm: {
+    case train::Launcher::kSlurm: {
       const std::string step = known("SLURM_STEP_ID", ".");
       const std::string job = known("SLURM_JOB_ID", "Slurm ");
       return job.empty() ? "" : job + step;
     }
-    case Launcher::kHydra:
-    case Launcher::kNone:
+    case train::Launcher::kHydra:
+    case train::Launcher::kNone:
       return "";
   }
   return "";
@@ -105,23 +104,23 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
-Job JobOf(const std::string& name, const std::vector<std::string>& command,
-          const ProgramEnvironment& environment) {
-  Job job{.name = name, .command = command, .host = OwnHost(), .user = OwnUser()};
+probe::Job MakeJob(const std::string& name, const std::vector<std::string>& command,
+                   const ProgramEnvironment& environment) {
+  probe::Job job{.name = name, .command = command, .host = OwnHost(), .user = OwnUser()};
   job.begin = std::chrono::duration_cast<std::chrono::nanoseconds>(
                   std::chrono::system_clock::now().time_since_epoch())
                   .count();
   if (!environment) job.rank_unseen = "the program's environment cannot be read";
   const auto variable = [&](const char* wanted) {
-    return environment ? FindVariable(*environment, wanted) : nullptr;
+    return environment ? probe::FindVariable(*environment, wanted) : nullptr;
   };
   if (job.name.empty()) {
     const char* const slurm = variable("SLURM_JOB_NAME");
-    job.name = slurm == nullptr ? NameOf(command) : slurm;
+    job.name = slurm == nullptr ? ProgramName(command) : slurm;
   }
   try {
-    const LaunchPlace place = LaunchPlace::RanksFromEnvironment(variable);
-    if (place.launcher == Launcher::kNone) return job;
+    const train::LaunchPlace place = train::LaunchPlace::RanksFromEnvironment(variable);
+    if (place.launcher == train::Launcher::kNone) return job;
     job.rank = place.rank;
     job.world_size = place.size;
     job.launch = LaunchName(place.launcher, variable);
@@ -131,7 +130,7 @@ Job JobOf(const std::string& name, const std::vector<std::string>& command,
   return job;
 }
 
-std::vector<std::string> UnseenOf(const Job& job) {
+std::vector<std::string> UnseenRank(const probe::Job& job) {
   if (job.rank_unseen.empty()) return {};
   return {"rank: " + job.rank_unseen};
 }

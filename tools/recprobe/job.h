@@ -1,28 +1,28 @@
-// Whom a report is about.
+// Describes the job of a report: name, host, user, rank.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "recpack/probe/report.h"
+#include "src/probe/report/report.h"
 
 namespace recpack::tool {
 
-// The environment of the program that is watched, "NAME=value"; nothing: it could not be read.
+// Environment of the watched program, as "NAME=value"; nullopt if it could not be read.
 using ProgramEnvironment = std::optional<std::vector<std::string>>;
 
-// Those of this process.
+// Properties of this process.
 std::vector<std::string> OwnEnvironment();
 std::string OwnUser();  // a name or number
-std::string OwnHost();  // empty: the system does not tell
+std::string OwnHost();  // empty if unknown
 
-// A job that begins now. `name`: empty: what a job of Slurm is called, else the program's or
-// script's file.
-Job JobOf(const std::string& name, const std::vector<std::string>& command,
-          const ProgramEnvironment& environment);
+// Describes a job that begins now. `name`: default: its name in Slurm, else the file name of the
+// program or script.
+probe::Job MakeJob(const std::string& name, const std::vector<std::string>& command,
+                   const ProgramEnvironment& environment);
 
-// Why its rank is not known, for people: a line, or none.
-std::vector<std::string> UnseenOf(const Job& job);
+// Explains why the rank is unknown: one line, or none.
+std::vector<std::string> UnseenRank(const probe::Job& job);
 
 }  // namespace recpack::tool

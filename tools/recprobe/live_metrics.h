@@ -1,40 +1,40 @@
-// --prometheus: the figures of a watch while it goes on.
+// Implements --prometheus: serves metrics of a watch while it runs.
 #pragma once
 
 #include <chrono>
 #include <optional>
 #include <string>
 
-#include "recpack/probe/metrics.h"
-#include "recpack/probe/metrics_server.h"
-#include "recpack/probe/report.h"
-#include "recpack/probe/watch.h"
+#include "src/probe/live/metrics.h"
+#include "src/probe/live/metrics_server.h"
+#include "src/probe/live/watch.h"
+#include "src/probe/report/report.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {
 
 struct PrometheusFlags {
-  std::string address;  // empty: nobody is served
+  std::string address;  // empty: no server
   std::string job;      // empty: the program's name
 };
 
 void AddPrometheusFlags(CLI::App& command, PrometheusFlags& flags);
 
-// One thread. Where no address was given it does nothing.
+// Does nothing without an address. Not thread-safe.
 class LiveMetrics {
  public:
-  // Listens from here on, and says on stderr where. Throws Error as MetricsServer().
-  LiveMetrics(const PrometheusFlags& flags, const Job& job);
+  // Starts the server and prints its address to stderr. Throws Error like MetricsServer().
+  LiveMetrics(const PrometheusFlags& flags, const probe::Job& job);
 
-  // To be called after each sample. Decides anew after 1, 2, 4, 8 seconds, then every 15; less
-  // often where that would take more than 0.2 % of a core.
-  void Update(const Watch& watch);
+  // Call it after each sample. Updates the metrics after 1, 2, 4 and 8 seconds, then every 15; less
+  // often if that would use more than 0.2 % of a core.
+  void Update(const probe::Watch& watch);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::optional<MetricsServer> server_;
-  std::optional<Metrics> metrics_;
+  std::optional<probe::MetricsServer> server_;
+  std::optional<probe::Metrics> metrics_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_ = begin_;
 };

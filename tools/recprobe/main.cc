@@ -1,12 +1,12 @@
-// recprobe: is a training input-bound, where, and what would fixing it gain?
+// recprobe: tells whether a training is input-bound, where, and what fixing it would gain.
 #include "tools/recprobe/command.h"
 
 int main(int argc, char** argv) {
   using namespace recpack::tool;
   return RunProgram("recprobe",
-                    "recprobe watches a training program and says whether it is input-bound, "
+                    "recprobe watches a training program and tells whether it is input-bound, "
                     "where, and what fixing it would gain.\n"
-                    "Exit codes: those of the command that is run; else 0 done, 1 a finding "
+                    "Exit codes: that of the command that is run; else 0 done, 1 a finding "
                     "(--fail-above, doctor, merge), 2 usage or failure.",
                     {AddRun, AddAttach, AddDoctor, AddGain, AddRead, AddShow, AddMerge, AddCompare},
                     argc, argv);

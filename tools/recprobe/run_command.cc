@@ -16,19 +16,19 @@ constexpr std::chrono::milliseconds kLook(50);
 
 }  // namespace
 
-std::unique_ptr<ChildCommand> StartOrTell(
+std::unique_ptr<probe::ChildCommand> StartOrTell(
     const std::vector<std::string>& command,
     const std::vector<std::pair<std::string, std::string>>& environment, int& exit_code) {
   try {
-    return std::make_unique<ChildCommand>(command, environment);
+    return std::make_unique<probe::ChildCommand>(command, environment);
   } catch (const Error& error) {
     std::fprintf(stderr, "recprobe: %s\n", error.what());
-    exit_code = StartExitCode(error);
+    exit_code = probe::StartExitCode(error);
     return nullptr;
   }
 }
 
-bool LeavesBehind(ChildCommand& child, std::chrono::nanoseconds grace) {
+bool LeavesBehind(probe::ChildCommand& child, std::chrono::nanoseconds grace) {
   const auto until = Clock::now() + grace;
   while (child.AnyRunning().value_or(false)) {
     if (Clock::now() >= until) return true;
@@ -37,23 +37,22 @@ bool LeavesBehind(ChildCommand& child, std::chrono::nanoseconds grace) {
   return false;
 }
 
-void EndLeftBehind(ChildCommand& child) {
+void EndLeftBehind(probe::ChildCommand& child) {
   if (!LeavesBehind(child, kGrace)) return;
   std::fputs(
-      "recprobe: the command left processes behind that still ran, and were ended: let it wait for "
-      "them\n",
+      "recprobe: the command left processes behind, which were ended: let it wait for them\n",
       stderr);
   EndCommand(child);
 }
 
-CommandEnd EndCommand(ChildCommand& child) {
+probe::CommandEnd EndCommand(probe::ChildCommand& child) {
   child.Kill(SIGTERM);
   const auto until = Clock::now() + kPatience;
   auto end = child.Wait(kPatience);
   LeavesBehind(child, until - Clock::now());
   child.Kill(SIGKILL);
   if (!end) end = child.Wait(kPatience);
-  return end.value_or(CommandEnd{.exit_code = 128 + SIGKILL, .signal = SIGKILL});
+  return end.value_or(probe::CommandEnd{.exit_code = 128 + SIGKILL, .signal = SIGKILL});
 }
 
 }  // namespace recpack::tool

@@ -1,4 +1,4 @@
-// Begins and ends commands that are watched.
+// Starts and ends watched commands.
 #pragma once
 
 #include <chrono>
@@ -7,26 +7,26 @@
 #include <utility>
 #include <vector>
 
-#include "recpack/probe/child_command.h"
+#include "src/probe/command/child_command.h"
 
 namespace recpack::tool {
 
-// Null where the command cannot be started: why is said on stderr, and `exit_code` is what a shell
-// gives for it.
-std::unique_ptr<ChildCommand> StartOrTell(
+// Returns nullptr if the command cannot be started: prints the reason to stderr and sets
+// `exit_code` as a shell would.
+std::unique_ptr<probe::ChildCommand> StartOrTell(
     const std::vector<std::string>& command,
     const std::vector<std::pair<std::string, std::string>>& environment, int& exit_code);
 
-// Whether descendants still run some time after the command has ended: helpers of its libraries end
-// a moment later.
-bool LeavesBehind(ChildCommand& child, std::chrono::nanoseconds grace);
+// Tells whether descendants still run `grace` after the command has ended: helpers of its libraries
+// may end a moment later.
+bool LeavesBehind(probe::ChildCommand& child, std::chrono::nanoseconds grace);
 
-// Ends descendants that still run some time after the command has ended, and says so on stderr: in
-// an experiment they would disturb what comes next, or go on with it for ever.
-void EndLeftBehind(ChildCommand& child);
+// Ends descendants that still run some time after the command has ended, and says so on stderr:
+// they would disturb the next run of an experiment, or keep it from ending.
+void EndLeftBehind(probe::ChildCommand& child);
 
-// Asks the command and its descendants to end (SIGTERM), and makes those that go on after some
-// seconds (SIGKILL).
-CommandEnd EndCommand(ChildCommand& child);
+// Sends SIGTERM to the command and its descendants, and SIGKILL to those that still run some
+// seconds later.
+probe::CommandEnd EndCommand(probe::ChildCommand& child);
 
 }  // namespace recpack::tool

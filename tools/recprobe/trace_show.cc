@@ -11,13 +11,13 @@ std::string Length(int64_t ns) {
   return ns >= 1'000'000 ? format("{} ms", ns / 1'000'000) : format("{} us", ns / 1000);
 }
 
-// How often the device did nothing, and for how long in all, by the length of these gaps.
-std::string Gaps(const DeviceUse& use) {
+// Number and total time of the device's gaps, by length.
+std::string Gaps(const probe::DeviceUse& use) {
   std::string text;
   for (size_t i = 0; i < use.gaps.size(); ++i) {
-    const DeviceUse::GapClass& gaps = use.gaps[i];
+    const probe::DeviceUse::GapClass& gaps = use.gaps[i];
     if (gaps.gaps == 0) continue;
-    const auto limit = DeviceUse::GapLimit(i);
+    const auto limit = probe::DeviceUse::GapLimit(i);
     text += format("{}{} {} ({:.3f} ms)", text.empty() ? "" : ", ", gaps.gaps,
                    limit ? "below " + Length(*limit) : "of 1 s and more",
                    static_cast<double>(gaps.time) * 1e-6);
@@ -25,7 +25,7 @@ std::string Gaps(const DeviceUse& use) {
   return text.empty() ? text : "  gaps: " + text + "\n";
 }
 
-std::string Text(const DeviceUse& use) {
+std::string Text(const probe::DeviceUse& use) {
   const auto share = [&](int64_t time) {
     return use.duration() > 0
                ? 100.0 * static_cast<double>(time) / static_cast<double>(use.duration())
@@ -40,7 +40,7 @@ std::string Text(const DeviceUse& use) {
   text += Gaps(use);
   if (use.longest.empty()) return text;
   text += "  longest gaps:";
-  for (const DeviceGap& gap : use.longest) {
+  for (const probe::DeviceGap& gap : use.longest) {
     text += format(" {:.3f} ms", static_cast<double>(gap.end - gap.begin) * 1e-6);
   }
   return text + "\n";
@@ -48,10 +48,11 @@ std::string Text(const DeviceUse& use) {
 
 }  // namespace
 
-std::string TraceText(const TraceSummary& summary, size_t rows) {
+std::string TraceText(const probe::TraceSummary& summary, size_t rows) {
   std::string text;
-  for (const DeviceUse& use : summary.devices) text += "\n" + Text(use);
-  for (const TraceTable& table : summary.tables) text += "\n" + TraceTableText(table, rows);
+  for (const probe::DeviceUse& use : summary.devices) text += "\n" + Text(use);
+  for (const probe::TraceTable& table : summary.tables)
+    text += "\n" + probe::TraceTableText(table, rows);
   return text;
 }
 

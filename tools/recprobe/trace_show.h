@@ -1,13 +1,13 @@
-// What a trace adds up to, for people.
+// Formats the sums of a trace for people.
 #pragma once
 
 #include <string>
 
-#include "recpack/probe/trace_summary.h"
+#include "src/probe/steps/trace_summary.h"
 
 namespace recpack::tool {
 
-// A paragraph for each device, then the tables, each up to so many rows.
-std::string TraceText(const TraceSummary& summary, size_t rows);
+// Returns a paragraph per device, then the tables with at most `rows` rows each.
+std::string TraceText(const probe::TraceSummary& summary, size_t rows);
 
 }  // namespace recpack::tool

@@ -1,35 +1,35 @@
-// What all commands that watch a program take and print.
+// Flags and output of all commands that watch a program.
 #pragma once
 
 #include <chrono>
 #include <optional>
 #include <string>
 
-#include "recpack/probe/stage_use.h"
-#include "recpack/probe/trace_summary.h"
-#include "recpack/probe/watch.h"
+#include "src/probe/causes/stage_use.h"
+#include "src/probe/live/watch.h"
+#include "src/probe/steps/trace_summary.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"
 
 namespace recpack::tool {
 
 struct WatchFlags {
-  double rate = 10;  // samples a second
+  double rate = 10;  // samples per second
   bool json = false;
-  std::optional<double> fail_above;  // share of step time; none: never
+  std::optional<double> fail_above;  // share of step time
   ReportFlag report;
 
   std::chrono::nanoseconds interval() const;
 };
 
 void AddWatchFlags(CLI::App& command, WatchFlags& flags);
-// Of commands that can see what a training surely waits.
+// Adds --fail-above, for commands that see the waits of a training.
 void AddFailAbove(CLI::App& command, WatchFlags& flags);
 
-// Prints the verdict: as JSON to stdout, for people to stderr, where it is in no pipe's way. With
-// a trace, what it adds up to as well, and of a loader of ours how its stages fare. Returns
-// kFinding where the share of input waits is surely above --fail-above.
-int ShowVerdict(const Verdict& verdict, const std::optional<LoaderUse>& use,
-                const WatchFlags& flags, const TraceSummary* trace = nullptr);
+// Prints the verdict: JSON to stdout, or text to stderr so that it does not mix with the program's
+// output. Includes the sums of a trace and the stages of a recpack loader, if there are any.
+// Returns kFinding if the share of input waits is surely above --fail-above, else kDone.
+int ShowVerdict(const probe::Verdict& verdict, const std::optional<probe::LoaderUse>& use,
+                const WatchFlags& flags, const probe::TraceSummary* trace = nullptr);
 
 }  // namespace recpack::tool

@@ -1,13 +1,13 @@
-// rectrain eval: what a trained network is worth.
+// rectrain eval: evaluates a trained network.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/pipeline/dataset.h"
-#include "recpack/train/evaluator.h"
+#include "recpack/loader/dataset.h"
 #include "src/base/format.h"
+#include "src/train/run/evaluator.h"
 #include "tools/json_line.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/picture.h"
@@ -20,13 +20,13 @@ constexpr char kExamples[] =
     "  rectrain eval shards/cifar10 --checkpoint run1\n"
     "  rectrain eval shards/cifar10 --checkpoint run1/step-00000782.safetensors --split train\n"
     "  rectrain eval shards/cifar10 --checkpoint run1 --int8\n"
-    "  rectrain eval shards/cifar10 --checkpoint run1 --devices cuda:0 --type bf16\n"
+    "  rectrain eval shards/cifar10 --checkpoint run1 --devices cuda:0 --dtype bf16\n"
     "  rectrain eval --checkpoint run1 --image cat.jpg dog.png --names labels.txt\n";
 
 struct EvalFlags {
-  EvaluatorOptions options;
-  EvaluationSplit split;
-  CalibrationOptions calibration;
+  train::EvaluatorOptions options;
+  train::EvaluationSplit split;
+  train::CalibrationOptions calibration;
   std::string calibration_by = "max";
   double percentile = 99.99;
   std::string devices = "cpu:0";
@@ -38,7 +38,7 @@ struct EvalFlags {
   bool json = false;
 };
 
-Json JsonOf(const Evaluation& evaluation, bool accuracy) {
+Json JsonOf(const train::Evaluation& evaluation, bool accuracy) {
   Json json = {{"loss", evaluation.score.loss},
                {"samples", evaluation.score.samples},
                {"samples_per_second", evaluation.samples_per_second},
@@ -47,7 +47,7 @@ Json JsonOf(const Evaluation& evaluation, bool accuracy) {
   return json;
 }
 
-void Print(const char* name, const Evaluation& evaluation, bool accuracy) {
+void Print(const char* name, const train::Evaluation& evaluation, bool accuracy) {
   std::string line = format("{}: loss {:.4f}", name, evaluation.score.loss);
   if (accuracy) line += format(", accuracy {:.2f} %", 100 * evaluation.score.accuracy);
   std::printf("%s; %llu samples, %.0f samples/s\n", line.c_str(),
@@ -55,22 +55,23 @@ void Print(const char* name, const Evaluation& evaluation, bool accuracy) {
               evaluation.samples_per_second);
 }
 
-Json CheckpointJson(const Evaluator& evaluator) {
-  const CheckpointInfo& info = evaluator.checkpoint();
+Json CheckpointJson(const train::Evaluator& evaluator) {
+  const train::CheckpointInfo& info = evaluator.checkpoint();
   return {{"path", evaluator.path()}, {"model", info.model}, {"step", info.step}};
 }
 
-void EvaluateSplit(const EvalFlags& flags, Evaluator& evaluator) {
+void EvaluateSplit(const EvalFlags& flags, train::Evaluator& evaluator) {
   const bool accuracy = evaluator.classifies();
-  const Evaluation result = evaluator.Evaluate(flags.split);
+  const train::Evaluation result = evaluator.Evaluate(flags.split);
   if (!flags.json) return Print(flags.type.c_str(), result, accuracy);
   Json json = JsonOf(result, accuracy);
   json["checkpoint"] = CheckpointJson(evaluator);
   PrintJson(json);
 }
 
-void EvaluateQuantised(const EvalFlags& flags, Evaluator& evaluator) {
-  const QuantisedEvaluation result = evaluator.EvaluateQuantised(flags.split, flags.calibration);
+void EvaluateQuantised(const EvalFlags& flags, train::Evaluator& evaluator) {
+  const train::QuantisedEvaluation result =
+      evaluator.EvaluateQuantised(flags.split, flags.calibration);
   if (flags.json) {
     const Json json = {{"checkpoint", CheckpointJson(evaluator)},
                        {"f32", JsonOf(result.f32, true)},
@@ -99,7 +100,7 @@ void EvaluateQuantised(const EvalFlags& flags, Evaluator& evaluator) {
       result.int8_layers, result.f32_layers, static_cast<unsigned long long>(result.calibrated_on));
 }
 
-// A name a line; of the data set where the user gives no file; else none.
+// Names from the user's file, one per line, or from the data set; empty if there are none.
 std::vector<std::string> ClassNames(const EvalFlags& flags) {
   if (flags.names.empty()) {
     if (flags.split.data.empty()) return {};
@@ -118,7 +119,7 @@ std::vector<std::string> ClassNames(const EvalFlags& flags) {
   return names;
 }
 
-void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
+void ClassifyImages(const EvalFlags& flags, train::Evaluator& evaluator) {
   const std::vector<std::string> names = ClassNames(flags);
   Json all = Json::array();
   for (const std::string& path : flags.images) {
@@ -127,9 +128,9 @@ void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
     if (!names.empty() && names.size() != shares.size()) {
       throw Error(
           ErrorKind::kInvalidArgument,
-          format("{} names are given, the network knows {} classes", names.size(), shares.size()),
+          format("there are {} names, but the network has {} classes", names.size(), shares.size()),
           {.path = flags.names.empty() ? flags.split.data : flags.names},
-          "give one a line, or leave them out");
+          "give one per line, or leave them out");
     }
     std::vector<size_t> order(shares.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -152,11 +153,11 @@ void ClassifyImages(const EvalFlags& flags, Evaluator& evaluator) {
   PrintJson(json);
 }
 
-DeviceSpec OneDevice(const std::string& text) {
-  const std::vector<DeviceSpec> devices = ParseDevices(text);
+train::DeviceSpec OneDevice(const std::string& text) {
+  const std::vector<train::DeviceSpec> devices = train::ParseDevices(text);
   if (devices.size() == 1) return devices[0];
   throw Error(ErrorKind::kInvalidArgument,
-              format("a network is evaluated on one device; '{}' are {}", text, devices.size()), {},
+              format("evaluation uses one device, but '{}' names {}", text, devices.size()), {},
               "name one of them");
 }
 
@@ -164,13 +165,13 @@ void RunEval(EvalFlags& flags) {
   flags.options.device = OneDevice(flags.devices);
   if (flags.split.data.empty() && flags.images.empty()) {
     throw Error(ErrorKind::kInvalidArgument, "there is nothing to evaluate on", {},
-                "name shards, or pictures with --image");
+                "name shards, or images with --image");
   }
-  flags.options.type = flags.type == "bf16" ? ValueType::kBf16 : ValueType::kF32;
+  flags.options.type = flags.type == "bf16" ? ElementType::kBf16 : ElementType::kF32;
   if (flags.calibration_by == "percentile") flags.calibration.percentile = flags.percentile;
   if (!flags.images.empty()) flags.options.batch_size = 1;
-  Evaluator evaluator(flags.options,
-                      [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  train::Evaluator evaluator(
+      flags.options, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   if (!flags.json) {
     std::fprintf(stderr, "%s: %s, step %llu; %s\n", evaluator.path().c_str(),
                  evaluator.checkpoint().model.c_str(),
@@ -186,48 +187,52 @@ void RunEval(EvalFlags& flags) {
 
 void AddEval(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<EvalFlags>();
-  CLI::App& command = *app.add_subcommand(
-      "eval", "Score a trained network on a split, or show the classes of pictures.");
+  CLI::App& command =
+      *app.add_subcommand("eval", "Evaluate a trained network on a split, or classify images.");
   command.footer(kExamples);
-  command.add_option("DATA", flags->split.data,
-                     "Shards, as recpack batches takes them; with --image for class names alone.");
+  command.add_option(
+      "DATA", flags->split.data,
+      "Shards, as for recpack batches; with --image, only their class names are used.");
   command
       .add_option("--checkpoint", flags->options.checkpoint,
-                  "Checkpoint of rectrain train, or a folder of them: its latest.")
+                  "Checkpoint of rectrain train, or a folder, whose latest one is used.")
       ->required();
-  command.add_option("--split", flags->split.split,
-                     "Split to evaluate on; else the first there is of test, eval, validation.");
-  command.add_option("--batch-size", flags->options.batch_size, "Samples at a time.")
+  command.add_option(
+      "--split", flags->split.split,
+      "Split to evaluate on; default: the first of test, eval and validation that exists.");
+  command.add_option("--batch-size", flags->options.batch_size, "Samples per batch.")
       ->capture_default_str()
       ->check(Positive());
-  command.add_option("--devices", flags->devices, "One, such as cpu:0 or cuda:0.")
+  command.add_option("--devices", flags->devices, "Device to run on, such as cpu:0 or cuda:0.")
       ->capture_default_str();
-  command.add_option("--threads", flags->options.threads, "Of the CPU; 0: all there are.")
+  command.add_option("--threads", flags->options.threads, "CPU threads; 0: all available.")
       ->capture_default_str()
       ->check(NotNegative());
   command.add_option("--loader-threads", flags->options.loader_threads, "Threads of the loader.")
       ->capture_default_str();
-  command.add_option("--type", flags->type, "Of activations.")
+  command.add_option("--dtype", flags->type, "Type of activations.")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "bf16"}));
-  command.add_option("--recipe", flags->options.recipe, "How pictures are read.")
+  command.add_option("--recipe", flags->options.recipe, "Recipe to read images with.")
       ->capture_default_str();
   CLI::Option* const int8 = command.add_flag(
-      "--int8", flags->int8, "Compute with 8-bit integers as well, beside f32 in turns.");
+      "--int8", flags->int8, "Evaluate a quantised 8-bit network too, in turn with f32.");
   command
       .add_option("--calibration-split", flags->calibration.split,
-                  "Split whose batches the integers' scales are found by.")
+                  "Split whose batches calibrate the 8-bit scales.")
       ->capture_default_str()
       ->needs(int8);
-  command.add_option("--calibration-batches", flags->calibration.batches, "How many of them.")
+  command
+      .add_option("--calibration-batches", flags->calibration.batches,
+                  "Number of calibration batches.")
       ->capture_default_str()
       ->check(Positive())
       ->needs(int8);
   auto& calibration =
       *command
            .add_option("--calibration", flags->calibration_by,
-                       "Where an activation's range ends: at its largest magnitude (max), or where "
-                       "--calibration-percentile of them are within.")
+                       "Range of an activation: up to its largest magnitude (max), or such that "
+                       "--calibration-percentile of them are within (percentile).")
            ->capture_default_str()
            ->check(CLI::IsMember({"max", "percentile"}))
            ->needs(int8);
@@ -237,11 +242,11 @@ void AddEval(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->needs(&calibration);
   CLI::Option* const image =
-      command.add_option("--image", flags->images, "JPEGs and PNGs whose classes to show.")
-          ->excludes(int8);
-  command.add_option("--names", flags->names, "File with the names of the classes, one a line.")
+      command.add_option("--image", flags->images, "JPEGs and PNGs to classify.")->excludes(int8);
+  command.add_option("--names", flags->names, "File with the class names, one per line.")
       ->needs(image);
-  command.add_option("--top", flags->top, "Most probable classes to show of a picture.")
+  command
+      .add_option("--top", flags->top, "Number of classes to show per image, most probable first.")
       ->capture_default_str()
       ->check(Positive())
       ->needs(image);

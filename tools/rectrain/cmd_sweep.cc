@@ -1,4 +1,4 @@
-// rectrain sweep: many trainings, timed in turns, as one table.
+// rectrain sweep: times many trainings in turns and prints a table.
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -8,9 +8,8 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/folders.h"
-#include "recpack/train/launch.h"
 #include "src/base/format.h"
-#include "tools/human.h"
+#include "src/train/collectives/launch/launch.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/sweep_report.h"
 #include "tools/rectrain/train_flags.h"
@@ -20,38 +19,38 @@ namespace {
 
 constexpr char kExamples[] =
     "Examples:\n"
-    "  rectrain sweep shards/cifar10 --layouts nhwc,nchw --norms fused,unfused --out sweep\n"
+    "  rectrain sweep shards/cifar10 --data-formats nhwc,nchw --norms fused,unfused --out sweep\n"
     "  rectrain sweep shards/cifar10 --devices-list 'cpu:0;cpu:0,cpu:1' \\\n"
     "      --strategies replicated,parameter_server,parameter_server/spread,async\n"
-    "  rectrain sweep shards/cifar10 --inputs real,cached,synthetic --types f32,bf16\n"
+    "  rectrain sweep shards/cifar10 --inputs real,cached,synthetic --dtypes f32,bf16\n"
     "  rectrain sweep shards/cifar10 --threads-list 1,2 --bindings free,bound\n";
 
 struct SweepFlags {
-  TrainerOptions base;
+  train::TrainerOptions base;
   std::string devices = "cpu:0";
   std::vector<int> threads = {0};
-  TrainerChoices bindings, strategies, layouts, norms, types, inputs;
-  SweepOptions options;
+  train::TrainerChoices bindings, strategies, layouts, norms, types, inputs;
+  train::SweepOptions options;
   std::string out;
   bool resume = false;
   bool json = false;
 };
 
-TrainerChoices DeviceChoices(const std::string& lists) {
-  TrainerChoices choices;
+train::TrainerChoices DeviceChoices(const std::string& lists) {
+  train::TrainerChoices choices;
   for (const std::string& list : CLI::detail::split(lists, ';')) {
-    choices.push_back({list, [devices = ParseDevices(list)](TrainerOptions& options) {
+    choices.push_back({list, [devices = train::ParseDevices(list)](train::TrainerOptions& options) {
                          options.devices = devices;
                        }});
   }
   return choices;
 }
 
-TrainerChoices ThreadChoices(const std::vector<int>& counts) {
-  TrainerChoices choices;
+train::TrainerChoices ThreadChoices(const std::vector<int>& counts) {
+  train::TrainerChoices choices;
   for (const int count : counts) {
     choices.push_back({count == 0 ? "a share" : std::to_string(count),
-                       [count](TrainerOptions& options) { options.threads = count; }});
+                       [count](train::TrainerOptions& options) { options.threads = count; }});
   }
   return choices;
 }
@@ -65,8 +64,8 @@ std::string Processor() {
   return "an unnamed processor";
 }
 
-Json Sizes(const TrainerOptions& options) {
-  const DeepconnOptions& deepconn = options.deepconn;
+Json Sizes(const train::TrainerOptions& options) {
+  const train::DeepconnOptions& deepconn = options.deepconn;
   if (options.model == "alexnet") {
     return {{"dense", options.alexnet.dense}, {"classes", options.alexnet.classes}};
   }
@@ -79,22 +78,22 @@ Json Sizes(const TrainerOptions& options) {
           {"vocabulary", deepconn.vocabulary}};
 }
 
-Json SettingOf(const SweepFlags& flags, const std::vector<SweepAxis>& axes) {
+Json SettingOf(const SweepFlags& flags, const std::vector<train::SweepAxis>& axes) {
   Json setting = {{"machine", {{"cpu", Processor()}, {"threads", AvailableThreads()}}},
                   {"data", flags.base.data},
                   {"model", flags.base.model},
                   {"sizes", Sizes(flags.base)},
                   {"batch_size", flags.base.batch_size ? flags.base.batch_size
-                                                       : DefaultBatchSize(flags.base.model)},
+                                                       : train::DefaultBatchSize(flags.base.model)},
                   {"batch_statistics", flags.base.norm_sync ? "sync" : "local"},
                   {"loader_threads", flags.base.loader_threads},
                   {"seed", flags.base.seed},
                   {"steps", flags.options.steps},
                   {"rounds", flags.options.rounds},
                   {"axes", Json::object()}};
-  for (const SweepAxis& axis : axes) {
+  for (const train::SweepAxis& axis : axes) {
     Json& names = setting["axes"][axis.name] = Json::array();
-    for (const TrainerChoice& choice : axis.choices) names.push_back(choice.name);
+    for (const train::TrainerChoice& choice : axis.choices) names.push_back(choice.name);
   }
   return setting;
 }
@@ -111,61 +110,62 @@ void Write(const std::filesystem::path& path, const std::string& text) {
                       {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-void Tell(const SweepReport& report, const SweepRun& run) {
+void Tell(const SweepReport& report, const train::SweepRun& run) {
   std::string line = format("round {}:", run.round + 1);
   for (const std::string& name : report.plan.cases[run.of].names) line += " " + name;
   line += run.error.empty()
               ? format(": {} samples/s",
-                       HumanCount(static_cast<uint64_t>(run.timing.samples_per_second + 0.5)))
+                       CountText(static_cast<uint64_t>(run.timing.samples_per_second + 0.5)))
               : ": failed: " + run.error;
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-// Returns what earlier runs left in `file`; refuses to write over them.
-std::vector<SweepRun> Begin(const SweepFlags& flags, const std::filesystem::path& file,
-                            const SweepReport& report) {
+// Returns the runs of an earlier sweep in `file`; refuses to overwrite it without --resume.
+std::vector<train::SweepRun> Begin(const SweepFlags& flags, const std::filesystem::path& file,
+                                   const SweepReport& report) {
   if (flags.resume && flags.out.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "there is nothing to go on from", {},
+    throw Error(ErrorKind::kInvalidArgument, "there is nothing to resume", {},
                 "name the folder with --out");
   }
   if (flags.out.empty()) return {};
   MakeFolder(flags.out);
   if (!std::filesystem::exists(StatusOf(file))) return {};
   if (!flags.resume) {
-    throw Error(ErrorKind::kInvalidArgument, "there is a sweep already", {.path = file},
-                "go on with it with --resume, or name another folder");
+    throw Error(ErrorKind::kInvalidArgument, "the folder already contains a sweep", {.path = file},
+                "continue it with --resume, or name another folder");
   }
   return ReadRuns(file, report);
 }
 
 int RunSweepCommand(SweepFlags& flags) {
   FinishTrainingFlags(flags.base);
-  if (LaunchPlace::FromEnvironment().size > 1) {
-    throw Error(ErrorKind::kUnsupported, "a sweep is of one process", {},
+  if (train::LaunchPlace::FromEnvironment().size > 1) {
+    throw Error(ErrorKind::kUnsupported, "a sweep runs in one process", {},
                 "start it without a launcher");
   }
-  const std::vector<SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
-                                       {"strategy", flags.strategies},
-                                       {"layout", flags.layouts},
-                                       {"norm", flags.norms},
-                                       {"type", flags.types},
-                                       {"input", flags.inputs},
-                                       {"threads", ThreadChoices(flags.threads)},
-                                       {"binding", flags.bindings}};
-  // As it is read again: names of files may be no UTF-8.
+  const std::vector<train::SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
+                                              {"strategy", flags.strategies},
+                                              {"layout", flags.layouts},
+                                              {"norm", flags.norms},
+                                              {"type", flags.types},
+                                              {"input", flags.inputs},
+                                              {"threads", ThreadChoices(flags.threads)},
+                                              {"binding", flags.bindings}};
+  // Parsed again, so that it equals what is read from a file: file names may not be UTF-8.
   SweepReport report{.setting = Json::parse(JsonLine(SettingOf(flags, axes))),
                      .date = Today(),
-                     .plan = PlanSweep(flags.base, axes),
+                     .plan = train::PlanSweep(flags.base, axes),
                      .runs = {}};
   const std::filesystem::path folder(flags.out), file = folder / "sweep.json";
   report.runs = Begin(flags, file, report);
-  RunSweep(report.plan, flags.options, std::vector(report.runs), [&](const SweepRun& run) {
-    report.runs.push_back(run);
-    Tell(report, run);
-    if (!flags.out.empty()) {
-      Write(file, JsonOf(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-    }
-  });
+  train::RunSweep(
+      report.plan, flags.options, std::vector(report.runs), [&](const train::SweepRun& run) {
+        report.runs.push_back(run);
+        Tell(report, run);
+        if (!flags.out.empty()) {
+          Write(file, JsonOf(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+        }
+      });
   const std::string table = MarkdownOf(report);
   if (!flags.out.empty()) {
     Write(folder / "sweep.md", table);
@@ -179,29 +179,31 @@ int RunSweepCommand(SweepFlags& flags) {
 }
 
 void AddAxes(CLI::App& command, SweepFlags& flags) {
-  const auto axis = [&](const char* name, TrainerChoices& chosen, const TrainerChoices& choices,
-                        const char* text) {
+  const auto axis = [&](const char* name, train::TrainerChoices& chosen,
+                        const train::TrainerChoices& choices, const char* text) {
     chosen = {choices.front()};
     AddChoices(command, name, chosen, choices, text);
   };
   command
       .add_option("--devices-list", flags.devices,
-                  "Lists of devices as of rectrain train, separated by semicolons.")
+                  "Device lists, as for rectrain train, separated by semicolons.")
       ->capture_default_str();
-  axis(
-      "--strategies", flags.strategies, WholeStrategyChoices(),
-      "Who has the variables: a parameter server on the CPU, on the first device or spread; async: "
-      "one that waits for no device.");
-  axis("--layouts", flags.layouts, LayoutChoices(), "Of activations in memory.");
-  axis("--norms", flags.norms, NormChoices(),
-       "Batch normalisation with ReLU and addition, or apart.");
-  axis("--types", flags.types, TypeChoices(), "Of activations; variables are f32.");
-  axis("--inputs", flags.inputs, InputChoices(), "What devices are fed with.");
-  command.add_option("--threads-list", flags.threads, "Of each CPU device; 0: its share of all.")
+  axis("--strategies", flags.strategies, train::WholeStrategyChoices(),
+       "Where the variables are: a replica per device, or a parameter server on the CPU, on the "
+       "first device or spread over all; async: a server that waits for no device.");
+  axis("--data-formats", flags.layouts, train::LayoutChoices(), "Memory layout of activations.");
+  axis("--norms", flags.norms, train::NormChoices(),
+       "Batch normalisation fused with ReLU and addition, or separate.");
+  axis("--dtypes", flags.types, train::TypeChoices(), "Type of activations; variables are f32.");
+  axis("--inputs", flags.inputs, train::InputChoices(), "Source of the batches.");
+  command
+      .add_option("--threads-list", flags.threads,
+                  "Threads per CPU device; 0: an equal share of the processors.")
       ->delimiter(',')
       ->check(CLI::Range(0, 1024))
       ->default_str("0");
-  axis("--bindings", flags.bindings, BindingChoices(), "Whether threads stay on a processor each.");
+  axis("--bindings", flags.bindings, train::BindingChoices(),
+       "Bind each thread to a processor, or not.");
 }
 
 }  // namespace
@@ -209,23 +211,23 @@ void AddAxes(CLI::App& command, SweepFlags& flags) {
 void AddSweep(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<SweepFlags>();
   CLI::App& command =
-      *app.add_subcommand("sweep", "Time trainings that differ in some options, as one table.");
+      *app.add_subcommand("sweep", "Time trainings with different options and print a table.");
   command.footer(kExamples);
   AddTrainingFlags(command, flags->base);
   AddAxes(command, *flags);
-  command.add_option("--steps", flags->options.steps, "That are timed of each in a round.")
+  command.add_option("--steps", flags->options.steps, "Timed steps per combination and round.")
       ->capture_default_str()
       ->check(Positive());
   command
       .add_option("--rounds", flags->options.rounds,
-                  "In each, every combination has a training of its own; medians count.")
+                  "Rounds; each runs every combination once, and the result is the median.")
       ->capture_default_str()
       ->check(Positive());
   command.add_option("--out", flags->out,
-                     "Folder for sweep.json, sweep.md and sweep.svg; none: print only.");
+                     "Folder for sweep.json, sweep.md and sweep.svg; default: print only.");
   command.add_flag("--resume", flags->resume,
-                   "Go on with the sweep in --out; what failed is tried again.");
-  command.add_flag("--json", flags->json, "Print one JSON object in place of the table.");
+                   "Continue the sweep in --out; failed runs are tried again.");
+  command.add_flag("--json", flags->json, "Print one JSON object instead of the table.");
   command.callback([flags, &exit_code] { exit_code = RunSweepCommand(*flags); });
 }
 

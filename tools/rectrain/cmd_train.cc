@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "recpack/base/error.h"
-#include "recpack/train/trainer.h"
 #include "src/base/format.h"
-#include "tools/human.h"
+#include "src/train/run/trainer.h"
 #include "tools/json_line.h"
+#include "tools/parse_units.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/epoch_report.h"
 #include "tools/rectrain/input_report.h"
@@ -19,7 +19,7 @@ namespace {
 constexpr char kExamples[] =
     "Examples:\n"
     "  rectrain train shards/cifar10 --epochs 3\n"
-    "  rectrain train shards/cifar10 --width 64 --type bf16 --rate 0.2\n"
+    "  rectrain train shards/cifar10 --width 64 --dtype bf16 --lr 0.2\n"
     "  rectrain train shards/cifar10 --checkpoints run1        # killed: the same again with\n"
     "  rectrain train shards/cifar10 --checkpoints run1 --resume run1\n"
     "  rectrain train shards/reviews --model deepconn\n"
@@ -30,57 +30,57 @@ constexpr char kExamples[] =
     "  mpirun -n 2 rectrain train shards/cifar10 --strategy distributed_replicated\n";
 
 struct TrainFlags {
-  TrainerOptions options;
+  train::TrainerOptions options;
   std::string devices = "cpu:0";
-  TrainerChoices inputs;
+  train::TrainerChoices inputs;
   std::string max_bad;
-  int process_timeout = 300;  // seconds; 0: none
+  int process_timeout = 300;  // seconds; 0: no timeout
   bool no_evaluation = false;
   bool json = false;
 };
 
-CollectiveOptions Patience(const TrainFlags& flags) {
-  const auto timeout = flags.process_timeout == 0 ? CollectiveOptions::kNoLimit
+train::CollectiveOptions Patience(const TrainFlags& flags) {
+  const auto timeout = flags.process_timeout == 0 ? train::CollectiveOptions::kNoLimit
                                                   : std::chrono::seconds(flags.process_timeout);
   return {.timeout = timeout, .connect_timeout = timeout};
 }
 
-// Deepconn predicts a number, which is right or wrong only by how far it is off.
-bool Classifies(const TrainerOptions& options) { return options.model != "deepconn"; }
+// deepconn predicts a number, so it has no accuracy.
+bool Classifies(const train::TrainerOptions& options) { return options.model != "deepconn"; }
 
 void RunTrain(TrainFlags& flags, int& exit_code) {
-  TrainerOptions& options = flags.options;
+  train::TrainerOptions& options = flags.options;
   FinishTrainingFlags(options, Patience(flags));
   FinishInputFlags(flags.inputs, options);
-  if (options.variables != VariablePlace::kCpu &&
-      options.strategy != StrategyKind::kParameterServer) {
-    throw Error(ErrorKind::kInvalidArgument, "only a parameter server has a place for --variables",
-                {}, "give --strategy parameter_server as well, or leave it out");
+  if (options.variables != train::VariablePlace::kCpu &&
+      options.strategy != train::StrategyKind::kParameterServer) {
+    throw Error(ErrorKind::kInvalidArgument, "--variables needs a parameter server", {},
+                "give --strategy parameter_server as well, or leave it out");
   }
   if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
-  const LaunchPlace place = LaunchPlace::FromEnvironment();
-  options.devices = ParseDevices(flags.devices, place.local_rank);
+  const train::LaunchPlace place = train::LaunchPlace::FromEnvironment();
+  options.devices = train::ParseDevices(flags.devices, place.local_rank);
   options.join = JoinLaunched(place, Patience(flags));
   options.evaluate = !flags.no_evaluation;
-  Trainer trainer(options,
-                  [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  train::Trainer trainer(
+      options, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   const bool tells = place.rank == 0;
   if (!flags.json && tells) std::fprintf(stderr, "%s\n", trainer.Describe().c_str());
   nlohmann::json epochs = nlohmann::json::array();
-  std::vector<EpochReport> reports;
-  trainer.Run([&](const EpochReport& report) {
+  std::vector<train::EpochReport> reports;
+  trainer.Run([&](const train::EpochReport& report) {
     reports.push_back(report);
     if (flags.json) {
       epochs.push_back(EpochJson(report, Classifies(options)));
     } else {
-      const bool trained = options.devices[0].kind != DeviceKind::kSimulated;
+      const bool trained = options.devices[0].kind != train::DeviceKind::kSimulated;
       std::printf("%s\n", EpochText(report, trained, Classifies(options)).c_str());
       std::fflush(stdout);
     }
     if (report.audit && !report.audit->holds) exit_code = kFinding;
   });
   if (!tells) return;
-  std::vector<StepTiming> timings = trainer.timings();
+  std::vector<train::StepTiming> timings = trainer.timings();
   if (timings.empty() && !reports.empty()) timings = {SpeedOf(reports, options.input)};
   if (flags.json) {
     nlohmann::json json = InputsJson(timings);
@@ -95,7 +95,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
 
 void AddTrain(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TrainFlags>();
-  TrainerOptions& options = flags->options;
+  train::TrainerOptions& options = flags->options;
   CLI::App& command = *app.add_subcommand("train", "Train a network on shards.");
   command.footer(kExamples);
   AddTrainingFlags(command, options);
@@ -103,96 +103,101 @@ void AddTrain(CLI::App& app, int& exit_code) {
       .add_option(
           "--devices", flags->devices,
           "Devices, separated by commas: cpu:0, cuda:0, cuda:0/1 (one of several on a GPU), "
-          "cuda:local (that of the process's number on its machine), or sim:12ms, which takes "
-          "that long a step.")
+          "cuda:local (the GPU with the process's local rank), or sim:12ms (simulated, with steps "
+          "of that length).")
       ->capture_default_str();
   command
       .add_option("--place", options.place,
-                  "one: each device has the whole model. Or else the devices have one deepconn "
-                  "together: alternate (its operations in turn), or parts by name, as in "
+                  "one: each device has the whole model. Otherwise the devices share one deepconn "
+                  "model: alternate (operations in turn), or parts by name, as in "
                   "user=cpu:0,item=cpu:1,fm=cpu:0.")
       ->capture_default_str();
   command.add_flag("--log-placement", options.log_placement,
-                   "Say where each operation is and what it reads from where.");
+                   "Print each operation's device, and what it reads from where.");
   command.add_flag("--soft-placement", options.soft_placement,
-                   "Take a CPU device in place of one that is not there.");
+                   "Replace a missing device by a CPU device.");
   command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
   command
       .add_option("--schedule-epochs", options.schedule_epochs,
-                  "That the learning rate goes down over; 0: --epochs. To go on from a checkpoint "
-                  "by another schedule than its own, it has to be given.")
+                  "Epochs over which the learning rate goes down; 0: --epochs. Required to resume "
+                  "from a checkpoint with another schedule.")
       ->capture_default_str();
   command
       .add_option("--max-steps", options.max_steps,
-                  "Stop after that many steps, as if killed; 0: do not.")
+                  "Stop after that many steps, as if killed; 0: no limit.")
       ->capture_default_str();
-  AddChoice(command, "--type", options, TypeChoices(), "Of activations; variables are f32.");
-  AddChoice(command, "--layout", options, LayoutChoices(), "Of activations in memory.");
-  AddChoice(command, "--norm", options, NormChoices(),
-            "Batch normalisation with ReLU and addition, or apart.");
+  AddChoice(command, "--dtype", options, train::TypeChoices(),
+            "Type of activations; variables are f32.");
+  AddChoice(command, "--data-format", options, train::LayoutChoices(),
+            "Memory layout of activations.");
+  AddChoice(command, "--norm", options, train::NormChoices(),
+            "Batch normalisation fused with ReLU and addition, or separate.");
+  command.add_option("--lr", options.optimizer.rate, "Peak learning rate; 0: the model's default.")
+      ->capture_default_str();
+  AddChoice(command, "--optimizer", options, train::OptimizerChoices(),
+            "sgd: gradient descent with momentum; adam; auto: the model's default.");
   command
-      .add_option("--rate", options.optimizer.rate,
-                  "Learning rate at its peak; 0: the model's own.")
+      .add_option("--momentum", options.optimizer.momentum, "Momentum of sgd; first beta of adam.")
       ->capture_default_str();
-  AddChoice(command, "--optimizer", options, OptimizerChoices(),
-            "sgd: gradient descent with momentum; adam; auto: the model's own.");
   command
-      .add_option("--momentum", options.optimizer.momentum,
-                  "Of gradient descent; of Adam its first beta.")
+      .add_option("--weight-decay", options.optimizer.decay,
+                  "Weight decay; below 0: the model's default.")
       ->capture_default_str();
-  command.add_option("--decay", options.optimizer.decay, "Of weights; below 0: the model's own.")
-      ->capture_default_str();
-  command.add_option("--warmup-epochs", options.warmup_epochs, "In which the rate rises.")
+  command
+      .add_option("--warmup-epochs", options.warmup_epochs,
+                  "Epochs over which the rate rises to its peak.")
       ->capture_default_str();
   AddChoice(
-      command, "--strategy", options, StrategyChoices(),
-      "replicated: every device has all variables; distributed_replicated: they are updated in "
-      "one copy, of which each process has a part; parameter_server: they are in one place.");
-  AddChoice(command, "--collective", options, SumChoices(),
-            "What sums the gradients of GPUs: nccl, on the GPUs, each device with one to itself; "
-            "host, in the host's memory; auto: nccl where that can be.");
+      command, "--strategy", options, train::StrategyChoices(),
+      "replicated: each device has all variables; distributed_replicated: the same, with updates "
+      "in a master copy split over the processes; parameter_server: variables are in one place.");
+  AddChoice(command, "--collective", options, train::SumChoices(),
+            "How gradients of GPUs are summed: nccl, if each device has a GPU to itself; host: in "
+            "host memory; auto: nccl if possible.");
   command
       .add_option("--process-timeout", flags->process_timeout,
-                  "Seconds that processes wait for each other, as for one that reads slow storage "
-                  "or writes a large checkpoint; 0: without a limit.")
+                  "Timeout in seconds when processes wait for each other; it must cover slow "
+                  "storage and large checkpoints; 0: none.")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 30));
-  AddChoice(command, "--variables", options, VariableChoices(),
-            "Where a parameter server has them: cpu, device (the first one), spread.");
+  AddChoice(command, "--variables", options, train::VariableChoices(),
+            "Where a parameter server stores variables: cpu, device (the first one), spread.");
   command.add_flag("--async", options.async,
-                   "Of a parameter server: no device waits for the others' gradients.");
-  command.add_option("--threads", options.threads, "Of each CPU device; 0: its share of all.")
+                   "Parameter server: no device waits for the others' gradients.");
+  command
+      .add_option("--threads", options.threads,
+                  "Threads per CPU device; 0: an equal share of the processors.")
       ->capture_default_str();
-  command.add_flag("--bind-threads", options.bind_threads, "To a processor each.");
-  AddChoice(command, "--cuda-graphs", options, GraphChoices(),
-            "A step on a GPU is captured once and repeated, where it can be.");
-  AddChoice(command, "--weight-stream", options, WeightStreamChoices(),
-            "Of a GPU: gradients of weights beside those of inputs, on a second stream.");
+  command.add_flag("--bind-threads", options.bind_threads, "Bind each thread to a processor.");
+  AddChoice(command, "--cuda-graphs", options, train::GraphChoices(),
+            "Capture a step on a GPU once and replay it, if possible.");
+  AddChoice(command, "--weight-stream", options, train::WeightStreamChoices(),
+            "Compute weight gradients on a second GPU stream, beside input gradients.");
   command
       .add_option("--steps-per-dispatch", options.steps_per_dispatch,
-                  "Steps that a device is given before their losses are read.")
+                  "Steps that a device runs before their losses are read.")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
-  AddChoice(command, "--on-bad-record", options, BadRecordChoices(),
-            "Of the training: fail, or substitute another record.");
+  AddChoice(command, "--on-bad-record", options, train::BadRecordChoices(),
+            "In training: fail, or substitute another record.");
   command.add_option("--max-bad", flags->max_bad,
-                     "Share of a process's records of an epoch that may be substituted (default "
+                     "Share of a process's records in an epoch that may be substituted (default "
                      "0.1%).");
   command.add_option("--ledger", options.ledger,
-                     "Append a line of JSON to this file for each substituted record; of several "
-                     "processes, rank R to FILE.R from 1 on.");
+                     "Append a line of JSON to this file for each substituted record; with several "
+                     "processes, rank R from 1 on appends to FILE.R.");
   AddInputFlags(command, flags->inputs, options);
   command.add_option("--checkpoints", options.checkpoints,
                      "Folder for checkpoints, written after each epoch.");
   command
       .add_option("--checkpoint-steps", options.checkpoint_steps,
-                  "Write one every so many steps as well; 0: do not.")
+                  "Write a checkpoint every so many steps too; 0: after epochs only.")
       ->capture_default_str();
   command.add_option("--keep", options.keep_checkpoints, "Checkpoints to keep.")
       ->capture_default_str()
       ->check(Positive());
   command.add_option("--resume", options.resume,
-                     "Checkpoint to go on from, or a folder of them: its latest.");
+                     "Checkpoint to resume from, or a folder, whose latest one is used.");
   command.add_flag("--no-evaluation", flags->no_evaluation, "Do not evaluate after each epoch.");
   command.add_flag("--json", flags->json, "Print one JSON object.");
   command.callback([flags, &exit_code] {

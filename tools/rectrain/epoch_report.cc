@@ -5,13 +5,13 @@
 namespace recpack::tool {
 namespace {
 
-nlohmann::json JsonOf(const Score& score, bool accuracy) {
+nlohmann::json JsonOf(const train::Score& score, bool accuracy) {
   nlohmann::json json = {{"loss", score.loss}, {"samples", score.samples}};
   if (accuracy) json["accuracy"] = score.accuracy;
   return json;
 }
 
-nlohmann::json JsonOf(const TransferAccount& transfers) {
+nlohmann::json JsonOf(const train::TransferAccount& transfers) {
   return {{"calls", transfers.calls},
           {"bytes", transfers.bytes},
           {"seconds", transfers.seconds},
@@ -27,7 +27,7 @@ nlohmann::json JsonOf(const AuditReport& audit) {
           {"substituted", audit.substituted}};
 }
 
-std::string TextOf(const Score& score, bool accuracy) {
+std::string TextOf(const train::Score& score, bool accuracy) {
   std::string text = format("loss {:.4f}", score.loss);
   if (accuracy) text += format(", accuracy {:.2f} %", 100 * score.accuracy);
   return text;
@@ -40,7 +40,7 @@ std::string TextOf(const AuditReport& audit) {
 
 }  // namespace
 
-nlohmann::json EpochJson(const EpochReport& report, bool accuracy) {
+nlohmann::json EpochJson(const train::EpochReport& report, bool accuracy) {
   nlohmann::json json = {{"epoch", report.epoch},
                          {"steps", report.steps},
                          {"train", JsonOf(report.train, accuracy)},
@@ -59,7 +59,7 @@ nlohmann::json EpochJson(const EpochReport& report, bool accuracy) {
   return json;
 }
 
-std::string EpochText(const EpochReport& report, bool trained, bool accuracy) {
+std::string EpochText(const train::EpochReport& report, bool trained, bool accuracy) {
   const double seconds = report.train_seconds;
   std::string line = format("epoch {}: ", report.epoch);
   if (trained) line += TextOf(report.train, accuracy);
@@ -73,7 +73,7 @@ std::string EpochText(const EpochReport& report, bool trained, bool accuracy) {
     line += format(", {:.1f} % for the exchange of variables",
                    100 * report.exchange_wait_seconds / seconds);
   }
-  if (const TransferAccount& transfers = report.transfers; transfers.calls > 0) {
+  if (const train::TransferAccount& transfers = report.transfers; transfers.calls > 0) {
     line += format(
         "; {} copies between devices, {:.1f} MB, took {:.1f} % of it: {:.1f} us each, {:.1f} to "
         "{:.1f}",

@@ -1,16 +1,16 @@
-// What is told of an epoch.
+// Prints the results of an epoch.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
 
 namespace recpack::tool {
 
-// `accuracy`: the model tells classes apart.
-nlohmann::json EpochJson(const EpochReport& report, bool accuracy);
-// A line; `trained`: not by simulated devices.
-std::string EpochText(const EpochReport& report, bool trained, bool accuracy);
+// `accuracy`: the model is a classifier.
+nlohmann::json EpochJson(const train::EpochReport& report, bool accuracy);
+// One line; `trained`: false for simulated devices.
+std::string EpochText(const train::EpochReport& report, bool trained, bool accuracy);
 
 }  // namespace recpack::tool

@@ -2,14 +2,13 @@
 
 #include "src/base/format.h"
 #include "tools/program.h"
-#include "tools/rectrain/timing_json.h"
 #include "tools/rectrain/train_flags.h"
 
 namespace recpack::tool {
 namespace {
 
-InputKind KindOf(const TrainerChoice& choice) {
-  TrainerOptions options;
+train::InputKind KindOf(const train::TrainerChoice& choice) {
+  train::TrainerOptions options;
   choice.apply(options);
   return options.input;
 }
@@ -19,7 +18,7 @@ struct Ratio {
   double value;
 };
 
-std::vector<Ratio> Ratios(const std::vector<StepTiming>& timings) {
+std::vector<Ratio> Ratios(const std::vector<train::StepTiming>& timings) {
   std::vector<Ratio> ratios;
   for (size_t i = 1; i < timings.size(); ++i) {
     ratios.push_back({InputName(timings[0].input) + "/" + InputName(timings[i].input),
@@ -30,49 +29,51 @@ std::vector<Ratio> Ratios(const std::vector<StepTiming>& timings) {
 
 }  // namespace
 
-void AddInputFlags(CLI::App& command, TrainerChoices& inputs, TrainerOptions& options) {
-  inputs = {InputChoices().front()};
-  AddChoices(command, "--input", inputs, InputChoices(),
-             "real: the loader's batches; cached: some of them over and over; synthetic: one. Of a "
-             "list, the first is trained on, and then all are timed.");
+void AddInputFlags(CLI::App& command, train::TrainerChoices& inputs,
+                   train::TrainerOptions& options) {
+  inputs = {train::InputChoices().front()};
+  AddChoices(
+      command, "--input", inputs, train::InputChoices(),
+      "real: the loader's batches; cached: a few of them, repeated; synthetic: a single one. "
+      "With a list, the first is used for training, and then all are timed.");
   command
       .add_option("--timed-steps", options.timing.steps,
-                  "Of each of several inputs, in a round of the timing.")
+                  "Timed steps per input and round, with several inputs.")
       ->capture_default_str()
       ->check(Positive());
   command
       .add_option("--timed-rounds", options.timing.rounds,
-                  "Of the timing, in which the inputs take turns; medians count.")
+                  "Timing rounds; inputs take turns, and the result is the median.")
       ->capture_default_str()
       ->check(Positive());
 }
 
-void FinishInputFlags(const TrainerChoices& inputs, TrainerOptions& options) {
+void FinishInputFlags(const train::TrainerChoices& inputs, train::TrainerOptions& options) {
   options.input = KindOf(inputs.front());
   if (inputs.size() == 1) return;
-  for (const TrainerChoice& choice : inputs) options.timing.inputs.push_back(KindOf(choice));
+  for (const train::TrainerChoice& choice : inputs) options.timing.inputs.push_back(KindOf(choice));
 }
 
-StepTiming SpeedOf(const std::vector<EpochReport>& epochs, InputKind input) {
+train::StepTiming SpeedOf(const std::vector<train::EpochReport>& epochs, train::InputKind input) {
   uint64_t samples = 0;
   double seconds = 0;
-  for (const EpochReport& epoch : epochs) {
+  for (const train::EpochReport& epoch : epochs) {
     samples += epoch.train.samples;
     seconds += epoch.train_seconds;
   }
   return {.input = input, .samples_per_second = static_cast<double>(samples) / seconds};
 }
 
-std::string InputName(InputKind input) {
-  for (const TrainerChoice& choice : InputChoices()) {
+std::string InputName(train::InputKind input) {
+  for (const train::TrainerChoice& choice : train::InputChoices()) {
     if (KindOf(choice) == input) return choice.name;
   }
   return {};
 }
 
-std::string InputsText(const std::vector<StepTiming>& timings) {
+std::string InputsText(const std::vector<train::StepTiming>& timings) {
   std::string text;
-  for (const StepTiming& timing : timings) {
+  for (const train::StepTiming& timing : timings) {
     text += format("{}{} {:.0f} samples/s", text.empty() ? "" : ", ", InputName(timing.input),
                    timing.samples_per_second);
   }
@@ -84,9 +85,9 @@ std::string InputsText(const std::vector<StepTiming>& timings) {
   return text;
 }
 
-nlohmann::json InputsJson(const std::vector<StepTiming>& timings) {
+nlohmann::json InputsJson(const std::vector<train::StepTiming>& timings) {
   nlohmann::json inputs = nlohmann::json::array();
-  for (const StepTiming& timing : timings) {
+  for (const train::StepTiming& timing : timings) {
     nlohmann::json json = {{"input", InputName(timing.input)},
                            {"samples_per_s", timing.samples_per_second}};
     if (timing.step_seconds > 0) json.update(TimingJson<nlohmann::json>(timing));

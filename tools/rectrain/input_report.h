@@ -1,4 +1,4 @@
-// The comparison of inputs at the end of a training: its flags, and how it is printed.
+// Comparison of input kinds at the end of a training: its flags and output.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,24 +6,36 @@
 #include <string>
 #include <vector>
 
-#include "recpack/train/choices.h"
-#include "recpack/train/trainer.h"
+#include "src/train/run/trainer.h"
+#include "src/train/setup/choices.h"
 
 namespace recpack::tool {
 
-// --input, --timed-steps, --timed-rounds. FinishInputFlags() is to be called once they were read.
-void AddInputFlags(CLI::App& command, TrainerChoices& inputs, TrainerOptions& options);
-// The first of `inputs` is trained on; several are timed.
-void FinishInputFlags(const TrainerChoices& inputs, TrainerOptions& options);
+// Adds --input, --timed-steps and --timed-rounds. Call FinishInputFlags() after parsing.
+void AddInputFlags(CLI::App& command, train::TrainerChoices& inputs,
+                   train::TrainerOptions& options);
+// The first of `inputs` is used for training; if there are several, all are timed.
+void FinishInputFlags(const train::TrainerChoices& inputs, train::TrainerOptions& options);
 
-// Of a whole training, where one kind alone was asked for: the speed, and nothing else.
-StepTiming SpeedOf(const std::vector<EpochReport>& epochs, InputKind input);
+// The speed of a whole training with a single kind of input; other members are unset.
+train::StepTiming SpeedOf(const std::vector<train::EpochReport>& epochs, train::InputKind input);
 
-std::string InputName(InputKind input);
+std::string InputName(train::InputKind input);
 
-// "real 1200 samples/s, cached 1210 samples/s; real/cached 0.992": the first against the others.
-std::string InputsText(const std::vector<StepTiming>& timings);
+// "real 1200 samples/s, cached 1210 samples/s; real/cached 0.992": the first relative to the
+// others.
+std::string InputsText(const std::vector<train::StepTiming>& timings);
 // {"inputs": [...], "ratios": {"real/cached": 0.992}}
-nlohmann::json InputsJson(const std::vector<StepTiming>& timings);
+nlohmann::json InputsJson(const std::vector<train::StepTiming>& timings);
+
+// JSON of timed steps, also for sweeps.
+template <typename Json>
+Json TimingJson(const train::StepTiming& timing) {
+  return {{"samples_per_s", timing.samples_per_second},
+          {"step_seconds", timing.step_seconds},
+          {"input_wait_seconds", timing.input_wait_seconds},
+          {"exchange_wait_seconds", timing.exchange_wait_seconds},
+          {"exchange_bytes", timing.exchange_bytes}};
+}
 
 }  // namespace recpack::tool

@@ -1,4 +1,4 @@
-// Pictures in files, as a network reads them.
+// Reads image files in the form that a network expects.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace recpack::tool {
 
-// A JPEG or PNG turned as its EXIF orientation says, its shorter side resized to `size`, and the
-// middle of it: size x size pixels of RGB. Throws Error with the path: kNotFound, kIo, kCorrupt,
+// Reads a JPEG or PNG, applies its EXIF orientation, resizes its shorter side to `size` and crops
+// the centre: size x size RGB pixels. Throws Error with the path: kNotFound, kIo, kCorrupt,
 // kUnsupported.
 Image ReadPicture(const std::string& path, int size);
 

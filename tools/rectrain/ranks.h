@@ -1,18 +1,19 @@
-// The other processes that a launcher has started with this one.
+// Joins the other processes of a launch.
 #pragma once
 
 #include <string>
 
-#include "recpack/train/launch.h"
-#include "recpack/train/trainer.h"
+#include "src/train/collectives/launch/launch.h"
+#include "src/train/run/trainer.h"
 
 namespace recpack::tool {
 
-// How a training joins those of its launch; empty where it is alone.
-JoinProcesses JoinLaunched(const LaunchPlace& place, const CollectiveOptions& options);
+// Returns a function that joins the processes of the launch; empty for a single process.
+train::JoinProcesses JoinLaunched(const train::LaunchPlace& place,
+                                  const train::CollectiveOptions& options);
 
-// Of a process that fails before it has joined the others, which wait for it: joins them for a
-// moment to end their runs with the reason. Not in a job of MPI, whose launcher ends it.
+// For a process that fails before it has joined the others, which wait for it: joins them for a
+// moment to end their runs with the reason. Does nothing in an MPI job, which its launcher ends.
 void TellOtherRanks(const std::string& reason) noexcept;
 
 }  // namespace recpack::tool

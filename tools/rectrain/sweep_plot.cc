@@ -1,14 +1,13 @@
 #include <algorithm>
 
-#include "recpack/base/markup.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
-#include "tools/human.h"
 #include "tools/rectrain/sweep_report.h"
 
 namespace recpack::tool {
 namespace {
 
-// In the picture's units.
+// In SVG units.
 constexpr int kRow = 24, kBar = 16, kTop = 36, kBars = 400, kFigure = 90, kLetter = 7;
 
 std::string Label(const SweepReport& report, const SweepRow& row) {
@@ -52,7 +51,7 @@ std::string PlotOf(const SweepReport& report) {
       svg += format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#4878a8\"/>\n", left,
                     y, bar, kBar);
       svg += Text(left + bar + 6, y + 12, "start",
-                  HumanCount(static_cast<uint64_t>(row.timing.samples_per_second + 0.5)));
+                  CountText(static_cast<uint64_t>(row.timing.samples_per_second + 0.5)));
     } else {
       svg += Text(left, y + 12, "start", "failed");
     }

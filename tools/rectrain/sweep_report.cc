@@ -2,14 +2,14 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/base/json_levels.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
-#include "tools/rectrain/timing_json.h"
+#include "tools/rectrain/input_report.h"
 
 namespace recpack::tool {
 namespace {
 
-StepTiming TimingOf(const Json& json) {
+train::StepTiming TimingOf(const Json& json) {
   return {.samples_per_second = json.at("samples_per_s"),
           .step_seconds = json.at("step_seconds"),
           .input_wait_seconds = json.at("input_wait_seconds"),
@@ -17,18 +17,18 @@ StepTiming TimingOf(const Json& json) {
           .exchange_bytes = json.at("exchange_bytes")};
 }
 
-Json NamesOf(const SweepPlan& plan, const SweepCase& of) {
+Json NamesOf(const train::SweepPlan& plan, const train::SweepCase& of) {
   Json names;
   for (size_t i = 0; i < plan.axes.size(); ++i) names[plan.axes[i]] = of.names[i];
   return names;
 }
 
-[[noreturn]] void Refuse(const std::string& why, const std::string& path) {
-  throw Error(ErrorKind::kInvalidArgument, "it is no sweep: " + why, {.path = path},
+[[noreturn]] void RefuseSweep(const std::string& why, const std::string& path) {
+  throw Error(ErrorKind::kInvalidArgument, "not a sweep: " + why, {.path = path},
               "take it away, or name another folder");
 }
 
-void AddRun(const Json& json, size_t of, std::vector<SweepRun>& runs) {
+void AddRun(const Json& json, size_t of, std::vector<train::SweepRun>& runs) {
   if (json.contains("error")) return;
   runs.push_back({.of = of, .round = json.at("round"), .timing = TimingOf(json)});
 }
@@ -40,8 +40,8 @@ std::vector<SweepRow> RowsOf(const SweepReport& report) {
   double first = 0;
   for (size_t of = 0; of < report.plan.cases.size(); ++of) {
     SweepRow row{.names = report.plan.cases[of].names};
-    std::vector<StepTiming> timings;
-    for (const SweepRun& run : report.runs) {
+    std::vector<train::StepTiming> timings;
+    for (const train::SweepRun& run : report.runs) {
       if (run.of != of) continue;
       if (run.error.empty())
         timings.push_back(run.timing);
@@ -49,7 +49,7 @@ std::vector<SweepRow> RowsOf(const SweepReport& report) {
         row.error = run.error;
     }
     if (timings.empty() && row.error.empty()) row.error = "not measured yet";
-    row.timing = MedianOf(timings);
+    row.timing = train::MedianOf(timings);
     if (row.error.empty()) {
       if (first == 0) first = row.timing.samples_per_second;
       row.ratio = row.timing.samples_per_second / first;
@@ -71,7 +71,7 @@ Json JsonOf(const SweepReport& report) {
       row["error"] = rows[of].error;
     }
     row["runs"] = Json::array();
-    for (const SweepRun& run : report.runs) {
+    for (const train::SweepRun& run : report.runs) {
       if (run.of != of) continue;
       Json each = {{"round", run.round}};
       each.update(run.error.empty() ? TimingJson<Json>(run.timing) : Json{{"error", run.error}});
@@ -83,12 +83,12 @@ Json JsonOf(const SweepReport& report) {
   return json;
 }
 
-std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& report) {
-  std::vector<SweepRun> runs;
+std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport& report) {
+  std::vector<train::SweepRun> runs;
   const ByteBuffer text = ReadWholeFile(PosixFiles(), path);
   try {
     if (NestsTooDeep({reinterpret_cast<const char*>(text.data()), text.size()})) {
-      Refuse("it nests too deep", path);
+      RefuseSweep("it is nested too deep", path);
     }
     const Json json = Json::parse(text.begin(), text.end());
     if (json.at("setting") != report.setting) {
@@ -102,9 +102,9 @@ std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& repor
       for (const Json& run : rows.at(of).at("runs")) AddRun(run, of, runs);
     }
   } catch (const Json::parse_error& error) {
-    Refuse(format("it is no JSON from byte {} on", error.byte), path);
+    RefuseSweep(format("it is not JSON from byte {} on", error.byte), path);
   } catch (const Json::exception&) {
-    Refuse("a member is missing, or of another type", path);
+    RefuseSweep("a member is missing or has another type", path);
   }
   return runs;
 }

@@ -1,40 +1,40 @@
-// What a sweep has measured, and how it is kept and printed.
+// Results of a sweep: storage and printing.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "recpack/train/sweep.h"
+#include "src/train/run/sweep.h"
 #include "tools/json_line.h"
 
 namespace recpack::tool {
 
 struct SweepReport {
-  Json setting;  // what was asked for, and of which machine: runs of another one do not fit
+  Json setting;  // the options and the machine; runs with another setting are rejected
   std::string date;
-  SweepPlan plan;
-  std::vector<SweepRun> runs;
+  train::SweepPlan plan;
+  std::vector<train::SweepRun> runs;
 };
 
 // A case over all its rounds.
 struct SweepRow {
   std::vector<std::string> names;
-  StepTiming timing;  // medians
-  double ratio = 0;   // of samples a second, to the first row that was timed
+  train::StepTiming timing;  // medians
+  double ratio = 0;          // samples per second relative to the first timed row
   std::string error = {};
 };
 
 std::vector<SweepRow> RowsOf(const SweepReport& report);
 
-// With every run, so that a sweep can go on.
+// Includes every run, so that a sweep can be resumed.
 Json JsonOf(const SweepReport& report);
-// The runs that a file has, without those that failed. Throws Error (kInvalidArgument) where it is
-// no sweep, or one of another setting.
-std::vector<SweepRun> ReadRuns(const std::string& path, const SweepReport& report);
+// Reads the successful runs of a file. Throws Error (kInvalidArgument) if it is not a sweep, or has
+// another setting.
+std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport& report);
 
-// A table for README files, what all rows have in common below it, and what was left out.
+// A table for README files, followed by what all rows have in common and the omitted cases.
 std::string MarkdownOf(const SweepReport& report);
-// A picture (SVG) with a bar of samples a second for each row.
+// An SVG bar chart of samples per second, one bar per row.
 std::string PlotOf(const SweepReport& report);
 
 }  // namespace recpack::tool

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "src/base/format.h"
-#include "tools/human.h"
 #include "tools/rectrain/sweep_report.h"
 
 namespace recpack::tool {
@@ -17,22 +16,20 @@ std::string Line(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-std::string Share(double part, double whole) { return format("{:.1f} %", 100 * part / whole); }
-
 std::vector<std::string> Cells(const SweepRow& row) {
   if (!row.error.empty()) return {"failed: " + row.error, "–", "–", "–", "–"};
-  const StepTiming& timing = row.timing;
-  return {HumanCount(static_cast<uint64_t>(timing.samples_per_second + 0.5)),
-          format("{:.2f}×", row.ratio), Share(timing.input_wait_seconds, timing.step_seconds),
-          Share(timing.exchange_wait_seconds, timing.step_seconds),
-          HumanBytes(static_cast<uint64_t>(timing.exchange_bytes))};
+  const train::StepTiming& timing = row.timing;
+  return {CountText(static_cast<uint64_t>(timing.samples_per_second + 0.5)),
+          format("{:.2f}×", row.ratio), Percent(timing.input_wait_seconds / timing.step_seconds),
+          Percent(timing.exchange_wait_seconds / timing.step_seconds),
+          BytesText(static_cast<uint64_t>(timing.exchange_bytes))};
 }
 
 std::string Text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// "resnet: width 16, classes 10; batch size 128; ...": the setting, without axes that have columns.
+// The setting, without axes that have columns: "resnet: width 16, classes 10; batch size 128; ...".
 std::string Common(const SweepReport& report) {
   const Json& setting = report.setting;
   std::string text = Text(setting.at("model"));

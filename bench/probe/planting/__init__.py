@@ -1,1 +1,1 @@
-"""The bench of verdicts: cases, programs that suffer from them, the truth, the judge."""
+"""Benchmark of verdicts: cases, programs with planted causes, measured truth and judgement."""

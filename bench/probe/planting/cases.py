@@ -1,11 +1,11 @@
-"""What is planted, and how cases are drawn."""
+"""Kinds of cases, and how cases are drawn."""
 import dataclasses
 import random
 
-SECONDS = 2.0  # of a run that suffers
-IN_TIME = 0.6  # of a step, in which an input that nothing is planted in has a batch
-# A simulated device sleeps, and where threads make batches it wakes up about 25 us later. A real one
-# does not: where nothing is planted that must be little of a step.
+SECONDS = 2.0  # length of a run with the cause
+IN_TIME = 0.6  # share of a step in which an input without a cause makes a batch
+# Shortest step without a cause. A simulated device sleeps and wakes up about 25 us late beside
+# threads that make batches, which a real one does not; this must be a small part of a step.
 SHORTEST_MS = 4
 
 
@@ -13,9 +13,9 @@ SHORTEST_MS = 4
 class Kind:
     """A cause in a program.
 
-    of: 'input'; 'other' for what a perfect input does not cure; 'nothing'.
-    place: the bottleneck that is right. named_from: the share of step time from which on
-    docs/verdicts.md names it; below that it is what the kind has as `otherwise`.
+    of: 'input'; 'other' if a perfect input does not help; 'nothing' for no cause.
+    place: the right bottleneck. named_from: the share of step time from which on
+    docs/reference/verdicts.md names it; below that, `otherwise` is right.
     """
     program: str  # trainer (planted_trainer), rectrain, placed (rectrain --place), torch, ddp, tf
     cause: str
@@ -23,9 +23,9 @@ class Kind:
     place: str = 'model'
     named_from: float = 0.05
     several_ranks: bool = False
-    simulated: bool = False  # its devices always are: it computes, and they must not
-    otherwise: str = 'model'  # unknown: ranks may wait for each other, of which nobody tells
-    ready_ms: str = ''  # whose time for a batch the step follows from: '', 'decode', 'cold-cache'
+    simulated: bool = False  # always simulates devices, as the program itself computes
+    otherwise: str = 'model'  # 'unknown' if ranks may wait for each other unseen
+    ready_ms: str = ''  # the input whose time per batch sets the step: '', 'decode', 'cold-cache'
 
     @property
     def name(self) -> str:
@@ -44,12 +44,12 @@ KINDS = (
     Kind('trainer', 'slow-rank-input', 'input', 'user function', several_ranks=True),
     Kind('trainer', 'interference', 'input', 'processors taken by others', simulated=True),
     Kind('trainer', 'slow-rank-compute', 'other', 'slow rank', 0.1, several_ranks=True),
-    # A wait for input that the exchange hides: the others' devices take longer.
+    # The exchange hides a wait for input, as the other ranks' devices take longer.
     Kind('trainer', 'hidden-wait', 'other', 'slow rank', 0, several_ranks=True),
     Kind('trainer', 'host', 'other', 'host', 0.25, simulated=True),
     Kind('trainer', 'copies', 'other', 'copies to the device', 0.1),
     Kind('trainer', 'launch', 'other', 'launch overhead', 0.25, simulated=True),
-    # All devices wait for each other, and the driver says that they are busy all the time.
+    # All devices wait for each other, and the driver reports that they are always busy.
     Kind('trainer', 'hang', 'other', 'hang', 0, simulated=True),
     Kind('trainer', 'stuck-input', 'other', 'hang', 0, simulated=True),
     Kind('rectrain', 'none', 'nothing', simulated=True, ready_ms='rectrain'),
@@ -59,9 +59,9 @@ KINDS = (
     Kind('torch', 'function', 'input', 'user function', simulated=True),
     Kind('torch', 'decompression', 'input', 'decompression', simulated=True),
     Kind('torch', 'training-thread', 'input', 'training thread', simulated=True),
-    # Its own work in Python: what waits for a batch waits for the lock as well.
+    # A thread computes in Python, so waits for batches also wait for the interpreter lock.
     Kind('torch', 'gil', 'input', 'interpreter lock', simulated=True),
-    # Several processes, of whose exchange nobody tells.
+    # Several processes, whose exchange is not seen.
     Kind('ddp', 'none', 'nothing', otherwise='unknown', simulated=True),
     Kind('ddp', 'slow-rank-input', 'input', 'user function', several_ranks=True,
          otherwise='unknown', simulated=True),
@@ -80,8 +80,8 @@ class Case:
     ranks: int
     step_ms: float
     seed: int
-    burners: int = 0  # programs that take processors
-    removed: bool = False  # the same without what is planted; of an input, with a perfect one
+    burners: int = 0  # number of programs that take processors
+    removed: bool = False  # without the cause; for an input, with a perfect one
     fixed_steps: int = 0
 
     @property
@@ -92,7 +92,7 @@ class Case:
         if self.fixed_steps:
             return self.fixed_steps
         seconds = SECONDS * (1 - self.strength)
-        if self.of.cause == 'interference':  # the kernel deals out processors unevenly for seconds
+        if self.of.cause == 'interference':  # the scheduler may be unfair for seconds
             seconds = 4 * SECONDS
         return max(60, round(seconds * 1e3 / self.step_ms))
 
@@ -101,18 +101,18 @@ class Case:
 
 
 def draw(kind: Kind, number: int, seed: int, ready_ms: dict[str, float]) -> Case:
-    """All but the kind is chance. ready_ms: how long a batch takes that nothing else slows."""
+    """Draws a case of a kind. ready_ms: time per batch of an unimpeded input, by cause."""
     chance = random.Random(f'{seed} {number}')
     strength = 0 if kind.of == 'nothing' else round(chance.uniform(0, 0.8), 3)
     ranks = chance.choice((2, 3)) if kind.several_ranks else chance.choice((1, 1, 2))
     if kind.program in ('placed', 'torch', 'ddp', 'tf'):
         ranks = 2 if kind.program == 'ddp' else 1
-    # What a framework takes to hand over any batch is little of a step, as it is in real ones.
+    # A framework's overhead per batch must be a small part of the step, as in real trainings.
     shortest, longest = (15, 40) if kind.program in ('torch', 'ddp', 'tf') else (6, 16)
     simulated = kind.simulated or ranks > 1 or chance.random() < 0.6
     case = Case(kind.name, strength, 'sim' if simulated else 'cpu', ranks,
                 round(chance.uniform(shortest, longest), 2), chance.getrandbits(31))
-    if kind.ready_ms:  # the input is what it is: steps are as short or long as that asks for
+    if kind.ready_ms:  # the input's speed is given: the step time follows from it
         share = IN_TIME if kind.of == 'nothing' else 1 / (1 - strength)
         shortest = SHORTEST_MS if kind.of == 'nothing' else 0.5
         case.step_ms = round(max(shortest, ready_ms[kind.ready_ms] * ranks / share), 3)

@@ -1,4 +1,4 @@
-"""A training in PyTorch by several processes, which torchrun starts: DistributedDataParallel."""
+"""PyTorch training with DistributedDataParallel, in several processes started by torchrun."""
 import itertools
 import json
 
@@ -12,7 +12,7 @@ from torch_program import Items
 
 
 def train(planted: Planted, suffers: bool) -> float:
-    """The mean step of this rank; the exchange makes it that of all."""
+    """Returns the mean step of this rank, which the exchange makes equal on all ranks."""
     torch.set_num_threads(1)
     planted.cause = 'function' if suffers else 'none'
     model = DistributedDataParallel(torch.nn.Linear(16, 1))

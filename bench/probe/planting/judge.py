@@ -1,4 +1,4 @@
-"""Whether a verdict is right, line by line. Nothing is right that is only not quite wrong."""
+"""Judges verdicts line by line."""
 import math
 import statistics
 
@@ -17,14 +17,15 @@ def band(share: float) -> str:
 
 
 def input_truth(case: dict, cost: Truth) -> Truth:
-    """Where the input has no part in it a perfect input spares nothing, as well as runs repeat."""
+    """Returns the share that a perfect input saves. It is 0 for causes outside the input, with the
+    uncertainty of repeated runs."""
     of = BY_NAME[case['kind']]
     measured = of.of != 'other' or of.cause == 'hidden-wait'
     return cost if measured else Truth(0.0, cost.half)
 
 
 def right_band(truth: float, said: dict) -> bool:
-    """Undecided is right at a limit only, and only where the interval shows why."""
+    """'undecided' is right only near a limit that lies within the interval."""
     if said['verdict'] != 'undecided':
         return said['verdict'] == band(truth)
     share = said['input_share']
@@ -33,13 +34,13 @@ def right_band(truth: float, said: dict) -> bool:
 
 
 def right_places(case: dict, cost: float) -> set[str]:
-    """One, but for a cost that is within the tolerance of the share from which it is named."""
+    """Returns the right bottlenecks: two if the cost is near the share from which it is named."""
     of = BY_NAME[case['kind']]
     if of.of == 'nothing':
         return {of.otherwise}
     if of.cause in HANGS:
         return {of.place}
-    if of.cause == 'hidden-wait':  # one rank that all others wait for; of two it may be either
+    if of.cause == 'hidden-wait':  # with two ranks, the slow one is unique
         return {of.place} if case['ranks'] == 2 else {of.place, 'model'}
     if of.of == 'input':
         undecided = case['said']['verdict'] == 'undecided'
@@ -50,13 +51,13 @@ def right_places(case: dict, cost: float) -> set[str]:
         return {of.place, of.otherwise}
     if cost < of.named_from:
         return {of.otherwise}
-    # Badly placed operations copy, and make the devices wait for each other.
+    # Badly placed operations cause copies, and make the devices wait for each other.
     return {of.place, 'devices in turns'} if of.cause == 'placement' else {of.place}
 
 
 def right_rank(case: dict, cost: float) -> bool:
-    """The rank that is unlike the others where one is planted, else none. From a tenth of step time
-    on a rank is named (docs/verdicts.md)."""
+    """The planted rank is right, or none if there is none. A rank is named from a tenth of step
+    time on (docs/reference/verdicts.md)."""
     said, of = case['said'], BY_NAME[case['kind']]
     rank = said.get('rank')
     if said['bottleneck'] == of.otherwise or not of.several_ranks:
@@ -68,7 +69,7 @@ def right_rank(case: dict, cost: float) -> bool:
 
 
 def covers(share: dict, truth: Truth) -> bool:
-    """Both are estimates: their difference is held to the uncertainty of both."""
+    """Tells whether the difference of both estimates is within their combined uncertainty."""
     difference = truth.value - share['value']
     own = share['high'] - share['value'] if difference > 0 else share['value'] - share['low']
     return abs(difference) <= math.hypot(own, truth.half)
@@ -129,9 +130,9 @@ def summary(cases: list[dict]) -> dict:
 
 
 def too_noisy(total: dict) -> str:
-    """Why these results show nothing; empty where they do."""
+    """Returns why the results are too noisy to be meaningful; empty if they are not."""
     half = total['median_half_truth']
     if half is None or half <= TOLERANCE:
         return ''
-    return (f'the truth itself is known to {100 * half:.1f} points only, in the median: the '
-            'machine was not left alone')
+    return (f'the truth is known only to {100 * half:.1f} points in the median: other programs '
+            'used the machine')

@@ -36,7 +36,7 @@ class Programs:
         return (Torchrun if name == 'ddp' else Python)(python, name, self.work)
 
     def _stand_in(self, kind: str, *size) -> pathlib.Path:
-        """Shards of a data set that looks like the real one."""
+        """Returns shards of a synthetic data set in the format of the real one."""
         recpack, made, data = (self.build / 'tools/recpack/recpack', self.work / f'made-{kind}',
                                self.work / kind)
         run([recpack, 'stand-in', made, '--kind', kind, *size, '--seed', 5])
@@ -45,38 +45,38 @@ class Programs:
         return data
 
     def time(self, case: Case) -> float:
-        """Mean step, seconds."""
+        """Returns the mean step in seconds."""
         with Burners(case.burners):
             return self.of(case).time(case)['step_seconds']
 
     def watch(self, case: Case) -> dict:
-        """The mean step, and what recprobe says, which is told nothing of the case."""
+        """Returns the mean step and the verdict of recprobe, which does not know the case."""
         program = self.of(case)
         environment = self.busy_gpu() if case.of.cause == 'hang' else None
         with Burners(case.burners):
             printed = run([self.build / 'tools/recprobe/recprobe', 'run', '--json', '--',
                            *program.command(case)], environment)
         *before, verdict = printed.splitlines()
-        return {**program.told('\n'.join(before)), 'said': json.loads(verdict)}
+        return {**program.result('\n'.join(before)), 'said': json.loads(verdict)}
 
     def busy_gpu(self) -> dict[str, str]:
-        """An environment with a stand-in of the driver, for a GPU that works as one does."""
+        """Returns an environment with a fake NVML that reports a busy GPU."""
         library = self.build / 'tests/probe/fake_nvml'
         if not library.exists():
-            raise Unavailable(f'{library} is not there: it is built with the tests')
+            raise Unavailable(f'{library} does not exist: build the tests')
         script = self.work / 'nvml'
         script.write_text('devices 1\n0.utilization 97 40\n', encoding='utf-8')
         return {**os.environ, 'LD_LIBRARY_PATH': str(library), 'FAKE_NVML': str(script)}
 
     def ready_ms(self) -> dict[str, float]:
-        """How long a batch takes that nothing else slows, by cause."""
+        """Returns the time per batch of an unimpeded input [ms], by cause."""
         found = {}
         for name, kind in (('decode', 'trainer: decode'), ('cold-cache', 'trainer: cold-cache'),
                            ('rectrain', 'rectrain: none')):
             try:
                 found[name] = 1e3 * self.time(Case(kind, 0, 'sim', 1, 0.1, 0, fixed_steps=150))
             except Unavailable:
-                found[name] = 1.0  # its cases will say why
+                found[name] = 1.0  # its cases will report the reason
         return found
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class Programs:
 
 
 class Burners:
-    """Programs that take a processor each, while it lasts."""
+    """Context in which `count` programs use a processor each."""
 
     def __init__(self, count: int):
         self.count, self.started = count, []

@@ -1,4 +1,4 @@
-"""Results for people."""
+"""Formats results as tables."""
 import collections
 import statistics
 
@@ -7,7 +7,7 @@ from .judge import is_right, summary
 
 
 def confusion(cases: list[dict]) -> dict:
-    """By what is planted: how often which verdict."""
+    """Counts the verdicts for each kind of case."""
     table = collections.defaultdict(collections.Counter)
     for case in cases:
         said = case['said']

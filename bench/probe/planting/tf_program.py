@@ -1,4 +1,4 @@
-"""A training in TensorFlow, with a pipeline of tf.data."""
+"""TensorFlow training with a tf.data pipeline."""
 import itertools
 import os
 import time

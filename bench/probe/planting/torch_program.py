@@ -1,4 +1,4 @@
-"""A training in PyTorch, with one of its DataLoaders."""
+"""PyTorch training with a DataLoader."""
 import contextlib
 import gzip
 import itertools
@@ -42,7 +42,7 @@ class Items(Dataset):
 
 
 def fetched_by_a_thread(loader):
-    """Ahead: the training thread waits for a queue, if at all."""
+    """Fetches batches ahead in a thread and passes them through a queue."""
     batches, ended = queue.Queue(4), threading.Event()
 
     def fetch():
@@ -66,7 +66,7 @@ def fetched_by_a_thread(loader):
 
 @contextlib.contextmanager
 def hog(wanted: bool):
-    """A thread that wants the interpreter lock all the time."""
+    """Context in which a thread competes for the interpreter lock, if `wanted`."""
     ended = threading.Event()
 
     def compute():
@@ -82,7 +82,7 @@ def hog(wanted: bool):
 
 
 def traced(model):
-    """For TraceML, whose steps a program has to mark; nothing otherwise."""
+    """Returns TraceML's context manager for steps, which it requires; else a null context."""
     if os.environ.get('PLANTED_TRACEML') != '1':
         return contextlib.nullcontext
     import traceml_ai

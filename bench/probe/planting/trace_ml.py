@@ -1,4 +1,4 @@
-"""TraceML beside recprobe, on the trainings in PyTorch, which have to mark their steps for it."""
+"""Runs TraceML on the PyTorch trainings, to compare its diagnoses with recprobe's verdicts."""
 import json
 import os
 import pathlib
@@ -8,12 +8,13 @@ import tempfile
 from .cases import Case
 from .trainings import HERE, Python, Unavailable
 
-# From this share of step time on it says INPUT-BOUND (docs/user_guide/reading-output.md, 0.5.0).
+# Share of step time from which on TraceML reports INPUT-BOUND (its user_guide/reading-output.md,
+# 0.5.0).
 INPUT_FROM = 0.1
 
 
 def compared(cases: list[dict]) -> list[dict]:
-    """What both say of the cases that TraceML can run; each is judged by its own limits."""
+    """Compares both on the cases that TraceML can run, each judged by its own limits."""
     return [{'kind': case['kind'], 'truth': case['judged']['truth'], 'traceml': case['traceml'],
              'traceml_right': case['traceml'].startswith('INPUT') ==
              (case['judged']['truth'] >= INPUT_FROM),
@@ -25,10 +26,11 @@ class TraceMl:
     def __init__(self, venv: pathlib.Path):
         self.program = venv / 'bin/traceml'
         if not self.program.exists():
-            raise Unavailable(f'{self.program} is not there: bash bench/peers/setup.sh traceml')
+            raise Unavailable(
+                f'{self.program} does not exist: run bash bench/peers/setup.sh traceml')
 
     def says(self, case: Case) -> str:
-        """Its primary diagnosis."""
+        """Returns TraceML's primary diagnosis."""
         with tempfile.TemporaryDirectory() as logs:
             command = [self.program, 'run', HERE / 'torch_program.py', '--mode', 'summary',
                        '--logs-dir', logs, '--run-name', 'case', '--args',

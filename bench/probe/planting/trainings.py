@@ -1,4 +1,4 @@
-"""Trainings that can be made to suffer from a case: how they are started, what they tell."""
+"""Trainings with planted causes: their command lines and results."""
 import json
 import pathlib
 import subprocess
@@ -9,11 +9,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Unavailable(RuntimeError):
-    """This machine cannot run such a case; why."""
+    """Reason why this machine cannot run a case."""
 
 
 def run(command: list, environment: dict[str, str] | None = None) -> str:
-    """Its output. Throws Unavailable with what it said."""
+    """Returns the output. Raises Unavailable with the last line of stderr if the command fails."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           check=False, env=environment)
     if done.returncode != 0:
@@ -23,7 +23,7 @@ def run(command: list, environment: dict[str, str] | None = None) -> str:
 
 
 class Trainer:
-    """planted_trainer."""
+    """Training by planted_trainer."""
 
     def __init__(self, build: pathlib.Path, work: pathlib.Path, data: pathlib.Path):
         self.program = build / 'tests/bench/planted_trainer'
@@ -34,22 +34,22 @@ class Trainer:
         if case.removed and case.of.of == 'other' and cause != 'hidden-wait':
             cause = 'none'
         elif cause == 'interference':
-            cause = 'burn'  # what is removed are the others
+            cause = 'burn'  # only the other programs are removed
         elif case.removed:
             more = ['--perfect-input', 1]
         return [self.program, self.data, '--cause', cause, '--strength', case.strength,
                 '--device', case.device, '--ranks', case.ranks, '--step-ms', case.step_ms,
                 '--steps', case.steps(), '--seed', case.seed, '--out', self.out, *more]
 
-    def told(self, _stdout: str) -> dict:
+    def result(self, _stdout: str) -> dict:
         return json.loads(self.out.read_text(encoding='utf-8'))
 
     def time(self, case: Case) -> dict:
-        return self.told(run(self.command(case)))
+        return self.result(run(self.command(case)))
 
 
 class Rectrain:
-    """rectrain on simulated devices."""
+    """Training by rectrain on simulated devices."""
 
     def __init__(self, build: pathlib.Path, data: pathlib.Path):
         self.program, self.data = build / 'tools/rectrain/rectrain', data
@@ -62,22 +62,23 @@ class Rectrain:
                 '--loader-threads', 2, '--no-evaluation', '--json',
                 '--input', 'cached' if case.removed else 'real']
 
-    def told(self, stdout: str) -> dict:
-        epochs = json.loads(stdout)['epochs']  # of which the first one is warm-up
+    def result(self, stdout: str) -> dict:
+        epochs = json.loads(stdout)['epochs']  # the first one is warm-up
         steps = epochs[-1]['steps'] - epochs[0]['steps']
         seconds = sum(epoch['train_seconds'] for epoch in epochs[1:])
         return {'step_seconds': seconds / steps, 'odd_rank': 0}
 
     def time(self, case: Case) -> dict:
-        return self.told(run(self.command(case)))
+        return self.result(run(self.command(case)))
 
 
 class Placed(Rectrain):
-    """One network over two CPU devices: operations are dealt to them in turn, or tower by tower."""
+    """Training of one network on two CPU devices: operations alternate between them (the cause), or
+    each device has a tower."""
 
     def command(self, case: Case) -> list:
         place = 'user=cpu:0,item=cpu:1' if case.removed else 'alternate'
-        # Few filters: what is computed is little against what is copied.
+        # Few filters make computation small compared to copies.
         filters = 2 + round(40 * (0.8 - case.strength))
         return [self.program, 'train', self.data, '--model', 'deepconn', '--devices', 'cpu:0,cpu:1',
                 '--threads', 1, '--place', place, '--filters', filters, '--batch-size', 32,
@@ -86,13 +87,13 @@ class Placed(Rectrain):
 
 
 class Python:
-    """A training in Python; what is timed runs in one process that stays alive."""
+    """Training in Python. Timed runs share one process."""
 
     def __init__(self, python: pathlib.Path, framework: str, work: pathlib.Path):
         self.python, self.script = python, HERE / f'{framework}_program.py'
         self.out, self.server = work / 'out', None
         if not python.exists():
-            raise Unavailable(f'{python} is not there: bash bench/peers/setup.sh makes it')
+            raise Unavailable(f'{python} does not exist: run bash bench/peers/setup.sh')
 
     @staticmethod
     def arguments(case: Case) -> list:
@@ -103,7 +104,7 @@ class Python:
     def command(self, case: Case) -> list:
         return [self.python, self.script, *self.arguments(case), '--out', self.out]
 
-    def told(self, _stdout: str) -> dict:
+    def result(self, _stdout: str) -> dict:
         return json.loads(self.out.read_text(encoding='utf-8'))
 
     def time(self, case: Case) -> dict:
@@ -125,11 +126,11 @@ class Python:
 
 
 class Torchrun(Python):
-    """A training in Python by as many processes as the case has ranks."""
+    """Training in Python with a process per rank."""
 
     def command(self, case: Case) -> list:
         return [self.python, '-m', 'torch.distributed.run', '--standalone', '--nproc-per-node',
                 case.ranks, self.script, *self.arguments(case), '--out', self.out]
 
     def time(self, case: Case) -> dict:
-        return self.told(run(self.command(case)))
+        return self.result(run(self.command(case)))

@@ -1,4 +1,4 @@
-"""What the cause costs: the program with it and without it, in turns."""
+"""Measures the cost of a cause: runs the program alternately with and without it."""
 import dataclasses
 import math
 import statistics
@@ -10,12 +10,13 @@ PAIRS = 2
 
 
 def measure(programs: Programs, case: Case) -> dict:
-    """Without, with, without, with, without: drift is shared out. The first with is watched."""
+    """Runs without, with, without, with, without the cause, so that drift cancels. recprobe watches
+    the first run with it."""
     without = case.without()
     removed, planted = [programs.time(without)], []
     watched = programs.watch(case)
     planted.append(watched['step_seconds'])
-    # What hangs is over when it does: nothing is spared.
+    # A run that hangs is measured once, as removing the cause saves no step time.
     for _ in range(0 if case.of.cause in HANGS else PAIRS - 1):
         removed.append(programs.time(without))
         planted.append(programs.time(case))
@@ -28,8 +29,8 @@ def measure(programs: Programs, case: Case) -> dict:
 
 @dataclasses.dataclass
 class Repeatability:
-    """How much the mean step differs from run to run, as a part of it: pooled over cases alike, as
-    two or three runs of one case say little (ISO 5725-2)."""
+    """Relative variance of the mean step between runs, pooled over the cases of a kind, as two or
+    three runs of one case are too few (ISO 5725-2)."""
     variance: float
     freedom: int
 
@@ -45,7 +46,7 @@ class Repeatability:
 
 @dataclasses.dataclass
 class Truth:
-    """Share of step time that removing the cause spares, with half of its 95 % interval."""
+    """Share of step time that removing the cause saves, with half of its 95 % interval."""
     value: float
     half: float
 
@@ -66,14 +67,14 @@ class Truths:
                  (self.removed[case['kind']], len(removed))]
         variances = [(each.variance / runs, each.freedom) for each, runs in parts]
         whole = sum(variance for variance, _ in variances)
-        # Welch and Satterthwaite.
+        # Degrees of freedom by Welch and Satterthwaite.
         below = sum(variance ** 2 / freedom for variance, freedom in variances)
         freedom = whole ** 2 / below if below > 0 else 1e9
         return Truth(1 - ratio, student_975(freedom) * ratio * math.sqrt(whole))
 
 
 def student_975(freedom: float) -> float:
-    """The 0.975 quantile of Student's t (Abramowitz and Stegun 26.7.5)."""
+    """Returns the 0.975 quantile of Student's t (Abramowitz and Stegun 26.7.5)."""
     nu, z = max(2.0, freedom), statistics.NormalDist().inv_cdf(0.975)
     return z * (1 + (z**2 + 1) / (4 * nu) + (5 * z**4 + 16 * z**2 + 3) / (96 * nu**2) +
                 (3 * z**6 + 19 * z**4 + 17 * z**2 - 15) / (384 * nu**3))

@@ -1,4 +1,4 @@
-// Which processors a thread may run on, on machines of any size.
+// CPU affinity: the processors that a thread may run on, for machines of any size.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,15 @@
 
 namespace recpack {
 
-// Fills a mask, processor 0 first, as sched_getaffinity(2): returns 0 or the errno, EINVAL where
-// the machine may have more processors than the mask has bits.
+// Fills an affinity mask as sched_getaffinity(2) does, processor 0 in the lowest bit. Returns 0 or
+// an errno; EINVAL if the machine may have more processors than the mask has bits.
 using AffinityReader = std::function<int(std::span<unsigned long> mask)>;
 
-// Numbers of the processors that are in the mask, in their order. Empty `read`: this thread's mask.
-// Throws Error (kIo).
+// Returns the numbers of the processors in the mask, in ascending order. Reads the calling thread's
+// mask if `read` is empty. Throws Error (kIo).
 std::vector<int> AllowedProcessors(const AffinityReader& read = {});
 
-// Keeps this thread on one processor. Where that may not be it stays as it is.
+// Pins the calling thread to one processor. Does nothing if that is not allowed.
 void BindThread(int processor) noexcept;
 
 }  // namespace recpack

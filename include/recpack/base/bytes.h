@@ -1,4 +1,4 @@
-// Views of bytes and little-endian numbers.
+// Byte views and little-endian loads and stores.
 #pragma once
 
 #include <bit>

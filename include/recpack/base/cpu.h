@@ -1,19 +1,21 @@
-// What this machine's processors can do, and how many of them this process may use.
+// CPU features of this machine, and the number of processors available to this process.
 #pragma once
 
 #include <cstdint>
 
 namespace recpack {
 
-// Instruction sets that code paths are chosen by, each including the ones before it on its
-// architecture; F16C comes with kAvx2. RECPACK_CPU=portable|sse42|avx2|avx512|neon in the
-// environment lowers the level, so that tests can force every path; it never raises it.
+// Instruction sets that code paths are selected by. Each includes the ones before it on its
+// architecture; kAvx2 implies F16C. The environment variable
+// RECPACK_CPU=portable|sse42|avx2|avx512|neon lowers the level, so that tests can force every path;
+// it never raises it.
 enum class CpuLevel : uint8_t { kPortable, kSse42, kAvx2, kAvx512, kNeon };
 
-// The level to use in this process: detected once, lowered by RECPACK_CPU. Any thread.
+// Returns the level to use in this process: detected once, lowered by RECPACK_CPU. Thread-safe.
 CpuLevel ActiveCpu() noexcept;
 
-// Processors that the affinity mask and the cgroup's quota leave to this process; at least 1.
+// Returns the number of processors that the affinity mask and the cgroup quota allow this process;
+// at least 1.
 int AvailableThreads() noexcept;
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// File descriptors.
+// Owning file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -7,8 +7,8 @@
 
 namespace recpack {
 
-// One that is closed with its object; -1: none. What close(2) says is lost: to hear it, close what
-// Release() gives.
+// Closes the descriptor on destruction; -1 means none. Errors of close(2) are ignored: to see them,
+// call Release() and close the result.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
@@ -23,7 +23,7 @@ class Descriptor {
 
   int get() const noexcept { return fd_; }
 
-  // Gives it up: the caller closes it.
+  // Gives up ownership: the caller closes the descriptor.
   int Release() noexcept { return std::exchange(fd_, -1); }
 
  private:

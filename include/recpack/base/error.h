@@ -1,4 +1,4 @@
-// Errors of every recpack module.
+// Exception type of all modules.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,29 @@
 namespace recpack {
 
 enum class ErrorKind {
-  kInvalidArgument,  // the caller asked for something that cannot be
-  kNotFound,         // a file, split or feature is not there
-  kCorrupt,          // bytes are not what their format says
-  kIo,               // the operating system refused or failed
-  kUnsupported,      // valid, but not something this library does
+  kInvalidArgument,  // an argument or option is invalid
+  kNotFound,         // a file, split or feature does not exist
+  kCorrupt,          // data violates its format
+  kIo,               // the operating system reported an error
+  kUnsupported,      // valid input that this library does not support
   kDevice,           // an accelerator failed
 };
 
-// The word for a kind in messages and JSON: "invalid argument", "not found", "corrupt", ...
+// Returns the name of a kind in messages and JSON: "invalid argument", "not found", "corrupt", ...
 const char* ErrorKindName(ErrorKind kind);
 
-// Where it went wrong. Fields that are not known stay empty.
+// Location of an error. Unknown fields stay empty.
 struct Place {
   std::string path = {};
   std::optional<uint64_t> offset = {};   // bytes from the start of the file
   std::optional<uint64_t> ordinal = {};  // records from the start of the file
 };
 
-// what() reads "PATH at byte OFFSET (record ORDINAL): REASON; ADVICE".
+// what() has the form "PATH at byte OFFSET (record ORDINAL): REASON; ADVICE".
 class Error : public std::exception {
  public:
-  // `reason` says what happened, `advice` what the user can do about it (may be empty).
-  // `error_number`: the operating system's word on it, an errno value; 0 where it has none.
+  // `reason`: what happened. `advice`: what the user can do about it; may be empty. `error_number`:
+  // errno value reported by the operating system; 0 if none.
   Error(ErrorKind kind, std::string reason, Place place = {}, std::string advice = {},
         int error_number = 0);
 
@@ -42,7 +42,7 @@ class Error : public std::exception {
   int error_number() const noexcept { return error_number_; }
   const char* what() const noexcept override { return what_.c_str(); }
 
-  // The same, elsewhere.
+  // Returns a copy of this error with another place.
   Error At(Place place) const;
 
  private:
@@ -54,7 +54,10 @@ class Error : public std::exception {
   int error_number_;
 };
 
-// An I/O error that carries the text of `error_number` (an errno value). ENOENT becomes kNotFound.
+// Throws Error (kInvalidArgument).
+[[noreturn]] void Refuse(const std::string& reason, const std::string& advice);
+
+// Makes an I/O error with the text of `error_number` (an errno value). ENOENT becomes kNotFound.
 Error SystemError(const std::string& what_failed, const std::string& path, int error_number);
 
 }  // namespace recpack

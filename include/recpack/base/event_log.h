@@ -1,5 +1,5 @@
-// What a program tells somebody who watches it: what it did when. docs/format/events.md has the
-// layout of the files.
+// Event log of a process: timed events written to a file for a profiler to read. The file layout is
+// in docs/format/events.md.
 #pragma once
 
 #include <chrono>
@@ -11,19 +11,19 @@
 namespace recpack {
 
 enum class EventKind : uint8_t {
-  kStep = 2,        // of a training; value: its number, from 0
+  kStep = 2,        // training step; value: step number, from 0
   kInputWait = 3,   // a training thread waits for its next batch
-  kDevice = 4,      // a device computes: a kernel, or all of a step that nobody tells apart
-  kCopy = 5,        // bytes move; value: how many, `copy` says from where to where
-  kCollective = 6,  // a device exchanges values with others, or waits for them
-  kRange = 7,       // named by the program (NVTX)
-  kHost = 8,        // the host is busy for a device: launches, waits for it
+  kDevice = 4,      // device computation: one kernel, or a whole step without finer detail
+  kCopy = 5,        // memory copy; value: bytes; `copy`: direction
+  kCollective = 6,  // a device communicates with other devices, or waits for them
+  kRange = 7,       // range named by the program (NVTX)
+  kHost = 8,        // host work on behalf of a device: launches, synchronisation
 };
 inline constexpr int kLastEventKind = 8;
 
 enum class CopyKind : uint8_t { kNone, kHostToDevice, kDeviceToHost, kDeviceToDevice, kPeerToPeer };
 
-// The name of the ranges in which a thread that fetches ahead for others waits for batches.
+// Name of the ranges in which a prefetching thread waits for batches.
 inline constexpr char kFetchedAhead[] = "input in a background thread";
 
 // Nanoseconds of CLOCK_MONOTONIC.
@@ -32,39 +32,40 @@ struct Event {
 
   EventKind kind = EventKind::kRange;
   CopyKind copy = CopyKind::kNone;
-  bool open = false;  // it has begun; the same event follows once more when it ends
+  bool open = false;  // not finished yet; the event is written again when it ends
   uint16_t device = kNoDevice;
-  uint32_t lane = 0;  // thread of the host, or stream of the device
-  uint32_t name = 0;  // EventLog::Name(); 0: none
+  uint32_t lane = 0;  // host thread, or stream of the device
+  uint32_t name = 0;  // from EventLog::Name(); 0: none
   int64_t begin = 0;
   int64_t end = 0;
   uint64_t value = 0;
 };
 
-// A file of events of one process. Any thread.
+// Writes the events of one process to a file. Thread-safe.
 class EventLog {
  public:
-  // Where RECPACK_EVENTS names a folder: a new file in it, "PID-WRITER.events", or for a process
-  // that was replaced by exec, the one there is. Null where nobody watches, or where no file can be
-  // written: a program runs as it would otherwise.
+  // Opens "PID-WRITER.events" in the folder named by the environment variable RECPACK_EVENTS.
+  // Appends if the file exists, as after exec(). Returns null if the variable is not set or the
+  // file cannot be opened: the program then runs without a log.
   static std::unique_ptr<EventLog> Open(const std::string& writer);
 
-  // That of the library, opened at the first call. In a forked child it is the child's own.
+  // Returns the log of this process, opened at the first call; may be null. A forked child gets a
+  // log of its own.
   static EventLog* OfProcess();
 
   static int64_t Now() noexcept;
-  // Event::lane of the calling thread.
+  // Returns Event::lane of the calling thread.
   static uint32_t ThreadLane() noexcept;
 
   ~EventLog();
 
-  // A number for a name, the same for the same name.
+  // Returns the number of a name; equal names get equal numbers.
   uint32_t Name(std::string_view name);
 
-  // Events reach the file within a tenth of a second of the next call, open ones at once. What
-  // cannot be written is lost.
+  // Buffers an event. Open events are flushed at once, others by the first Write() that is more
+  // than 0.1 s after the last flush. Events that cannot be written are dropped.
   void Write(const Event& event) noexcept;
-  // All that was written so far.
+  // Writes all buffered events to the file.
   void Flush() noexcept;
 
  private:
@@ -73,10 +74,10 @@ class EventLog {
   std::unique_ptr<State> state_;
 };
 
-// An event from here to the end of the object's life. `log`: null where nobody watches.
+// Records an event that lasts as long as the object. `log` may be null: nothing is recorded then.
 class EventSpan {
  public:
-  // `open`: tells at once that it has begun, so that it is seen while it lasts.
+  // `open`: also writes the event when it begins, so that readers see it while it lasts.
   EventSpan(EventLog* log, Event event, bool open = false) noexcept : log_(log), event_(event) {
     if (log_ == nullptr) return;
     event_.begin = EventLog::Now();
@@ -96,12 +97,14 @@ class EventSpan {
   Event event_;
 };
 
-// While it lives, this thread waits for a batch. `device`: that the batch is for.
+// Records that the calling thread waits for a batch, as long as the object lives. `device`: the
+// device the batch is for.
 class InputWaitSpan {
  public:
   explicit InputWaitSpan(uint16_t device = Event::kNoDevice);
 
-  // The calling thread fetches ahead for others: its waits from here on are no trainer's.
+  // Marks the calling thread as a prefetching thread: its waits are no longer recorded as waits of
+  // the training.
   static void ThisThreadFetchesAhead() noexcept;
 
  private:

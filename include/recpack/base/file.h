@@ -1,4 +1,4 @@
-// Files. The interfaces exist so that tests can pass in a file system that fails on purpose.
+// Files and file systems. The interfaces exist so that tests can inject failures.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace recpack {
 
-// An open file for reading at any offset. Safe for any number of threads at once.
+// File open for positional reads. Thread-safe.
 class ReadableFile {
  public:
   virtual ~ReadableFile() = default;
 
-  // Fills `out` from `offset` on and returns the bytes read: fewer than asked for only at the end
-  // of the file. Throws Error (kIo).
+  // Reads into `out` from `offset` and returns the number of bytes read, which is less than
+  // out.size() only at the end of the file. Throws Error (kIo).
   virtual size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // Tells that these bytes will be read soon. A hint: does not wait, reports nothing.
+  // Hints that these bytes will be read soon. Does not block, reports no errors.
   virtual void WillNeed(uint64_t /*offset*/, uint64_t /*size*/) const noexcept {}
 
-  // The size in bytes now.
+  // Returns the current size in bytes.
   virtual uint64_t Size() const = 0;
 
-  // The descriptor behind it, or -1 where there is none (a file that lives in memory).
+  // Returns the file descriptor, or -1 if there is none (for a file in memory).
   virtual int descriptor() const noexcept { return -1; }
 
   virtual const std::string& path() const noexcept = 0;
 };
 
-// A file that is written from its start to its end, by one thread at a time. A destructor closes it
-// without saying whether that worked: call Close().
+// File open for sequential writes. Not thread-safe. The destructor closes the file and ignores
+// errors: call Close() to see them.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
@@ -41,11 +41,11 @@ class WritableFile {
   // Appends all of `bytes` or throws Error (kIo).
   virtual void Write(ByteView bytes) = 0;
 
-  // Begins to bring what was written so far to the disk, so that Sync() waits for less. A hint: may
-  // wait while the disk's queue is full, and reports nothing.
+  // Starts writeback of the data written so far, so that Sync() has less to wait for. A hint: may
+  // block while the disk queue is full, reports no errors.
   virtual void StartSync() noexcept {}
 
-  // Returns when what was written would survive a power cut.
+  // Returns when the data written so far is durable.
   virtual void Sync() = 0;
 
   virtual void Close() = 0;
@@ -57,13 +57,13 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Throws Error: kNotFound, or kIo with the reason of the operating system.
+  // Throws Error: kNotFound, or kIo with the operating system's reason.
   virtual std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) = 0;
 
-  // Creates the file or empties one that is there.
+  // Creates the file, or truncates an existing one.
   virtual std::unique_ptr<WritableFile> Create(const std::string& path) = 0;
 
-  // Replaces `to` atomically. With `durable`, returns when the new name would survive a power cut.
+  // Replaces `to` atomically. With `durable`, returns when the rename is durable.
   virtual void Rename(const std::string& from, const std::string& to, bool durable) = 0;
 
   virtual void Remove(const std::string& path) = 0;
@@ -71,25 +71,24 @@ class FileSystem {
   virtual bool Exists(const std::string& path) = 0;
 };
 
-// The file system of the operating system. Lives for ever; safe for any number of threads.
+// Returns the operating system's file system. Never destroyed. Thread-safe.
 FileSystem& PosixFiles();
 
-// The whole file. `max_bytes` guards against a file that is not what its name says
-// (kInvalidArgument).
+// Reads a whole file. Throws Error (kInvalidArgument) if it is larger than `max_bytes`.
 ByteBuffer ReadWholeFile(FileSystem& files, const std::string& path,
                          uint64_t max_bytes = uint64_t{1} << 34);
 
-// Writes `path` so that it is there whole or not at all: PATH.tmp-PID, (sync), rename.
+// Writes a file atomically: writes PATH.tmp-PID, syncs it if `durable`, and renames it to `path`.
 void WriteFileAtomically(FileSystem& files, const std::string& path, ByteView bytes,
                          bool durable = true);
 
-// The same for what is written a piece at a time, by `write`.
+// Like WriteFileAtomically(), for a file that `write` writes in pieces.
 void WritePiecesAtomically(FileSystem& files, const std::string& path,
                            const std::function<void(WritableFile& file)>& write,
                            bool durable = true);
 
-// A read-only mapping of a whole file that must not shrink while it is mapped: for files that are
-// only ever replaced by rename, such as our index. An empty file gives an empty view.
+// Read-only memory mapping of a whole file. The file must not shrink while it is mapped: use it for
+// files that are only replaced by rename, such as the index. An empty file gives an empty view.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -1,4 +1,4 @@
-// Advisory locks: flock(2), held until the descriptor or its process is gone.
+// Advisory file locks (flock(2)), held until the descriptor is closed or the process ends.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,11 @@
 
 namespace recpack {
 
-// The lock, shared or not, or nothing where another holds it. Makes the file. Throws Error (kIo).
+// Takes a shared or exclusive lock; returns nullopt if another process holds it. Creates the file
+// if needed. Throws Error (kIo).
 std::optional<Descriptor> TryLock(const std::string& path, bool shared = false);
 
-// The lock, not shared, once nobody else holds it. Throws Error (kIo).
+// Blocks until it holds the exclusive lock. Throws Error (kIo).
 Descriptor WaitForLock(const std::string& path);
 
 }  // namespace recpack

@@ -1,5 +1,5 @@
-// A run that is only an experiment: `recprobe gain` has a training get batches of several kinds in
-// turn. docs/gain.md has the method.
+// Schedule of a gain experiment: `recprobe gain` runs a training with batches of several kinds in
+// turn (docs/reference/gain.md).
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace recpack {
 
-// Which kind of batches a training gets at which step: a pure function of the seed, so that all
-// processes of a training change at the same one. The first block is live and warms up; behind it
-// come rounds of a block of each kind, in an order of each round's own.
+// Maps each step to a kind of batches. A pure function of the seed, so that all processes of a
+// training switch at the same step. The first block is live, for warm-up; rounds follow, each with
+// one block of each kind, shuffled per round.
 class GainPlan {
  public:
   static constexpr uint32_t kKinds = 4;
   static constexpr char kVariable[] = "RECPACK_GAIN";
 
   struct Block {
-    uint64_t number = 0;  // 0: the first one, behind it kKinds a round
-    uint32_t kind = 0;    // as LoaderMode counts (recpack/pipeline/stats.h); 0: live
+    uint64_t number = 0;  // 0: warm-up; then kKinds blocks per round
+    uint32_t kind = 0;    // LoaderMode (recpack/loader/stats.h); 0: live
   };
 
   // `block_steps`: at least kFewestSteps.
   static constexpr uint32_t kFewestSteps = 8;
   GainPlan(uint64_t seed, uint32_t block_steps);
 
-  // What the environment asks for, "SEED:STEPS"; nothing where it does not. Throws Error
-  // (kInvalidArgument) where it makes no sense.
+  // Reads "SEED:STEPS" from the environment variable; nullopt if it is not set. Throws Error
+  // (kInvalidArgument) if it is malformed.
   static std::optional<GainPlan> FromEnvironment();
-  // For the environment of a program.
+  // Returns the value for the environment variable.
   std::string Text() const;
 
   Block At(uint64_t step) const noexcept;
@@ -40,24 +40,24 @@ class GainPlan {
   uint32_t block_steps_;
 };
 
-// Whether this process was started for such an experiment: what it trains is worth nothing.
+// Tells whether this process runs a gain experiment: the model that it trains is useless then.
 bool IsGainRun() noexcept;
 
-// What is told of a batch that a training takes in such a run: the name of an event of no length
-// (EventKind::kRange), whose value is the block's number.
+// Marks a batch that the training takes in a gain run. It is encoded in the name of a zero-length
+// event (EventKind::kRange) whose value is the block number.
 struct GainMark {
-  static constexpr uint32_t kEndOfEpoch = GainPlan::kKinds;  // no batch
+  static constexpr uint32_t kEndOfEpoch = GainPlan::kKinds;  // end of the epoch, not a batch
 
   uint32_t kind = 0;
   uint32_t loader = 0;      // its number in the process
   uint32_t batch_size = 0;  // samples
 
   std::string Name() const;
-  // Nothing where the name is another event's.
+  // Returns nullopt if the name is not that of a gain mark.
   static std::optional<GainMark> Parse(std::string_view name);
 
-  // Tells of the batch, which is taken now; nothing happens where nobody watches. `device`: that
-  // it is for, as EventLog has it.
+  // Writes the mark to the event log, with the current time. Does nothing without a log. `device`:
+  // the device the batch is for, as in Event.
   void Tell(uint64_t block, uint16_t device) const;
 };
 

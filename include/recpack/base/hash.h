@@ -1,4 +1,4 @@
-// Digests.
+// SHA-256 digests.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class Sha256 {
 
   void Update(ByteView bytes);
 
-  // The digest of all bytes so far; the object starts again from nothing.
+  // Returns the digest of all bytes so far and resets the object.
   Sha256Digest Finish();
 
  private:
@@ -30,7 +30,7 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-// Lower-case hexadecimal.
+// Formats bytes as lower-case hexadecimal.
 std::string Hex(ByteView bytes);
 
 }  // namespace recpack

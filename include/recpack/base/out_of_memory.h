@@ -1,4 +1,4 @@
-// Memory that is not to be had.
+// Errors for failed allocations, on the host and on devices.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@
 
 namespace recpack {
 
-// Of the host or of a device (kDevice); it says where, and how many bytes were asked for.
+// Out of memory on the host or on a device (kDevice). The reason says where, and how many bytes
+// were requested.
 class OutOfMemory : public Error {
  public:
   explicit OutOfMemory(std::string reason, std::string advice = {})
       : Error(ErrorKind::kDevice, std::move(reason), {}, std::move(advice)) {}
 };
 
-// As the standard library says it of the host's memory, with the bytes that were asked for.
+// std::bad_alloc for host memory, with the number of bytes requested.
 class HostMemoryError : public std::bad_alloc {
  public:
   explicit HostMemoryError(size_t bytes) noexcept {

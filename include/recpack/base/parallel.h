@@ -1,4 +1,4 @@
-// A loop over numbered work on several threads.
+// Parallel loop over a range of indices.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,13 @@
 
 namespace recpack {
 
-// Threads that ParallelFor uses: `threads` (0: AvailableThreads()), never more than there is work.
+// Returns the number of threads that ParallelFor uses: `threads` (0: AvailableThreads()), at most
+// `count`.
 size_t ParallelThreads(size_t count, int threads);
 
-// Calls body(worker, i) once for each i in [0, count), low numbers first; worker <
-// ParallelThreads() tells the threads apart. The first exception stops the handing out of work and
-// is thrown again here; so does Error (kIo) where a thread cannot be started.
+// Calls body(worker, i) once for each i in [0, count), low indices first; `worker` <
+// ParallelThreads() identifies the thread. After the first exception no more indices are handed
+// out, and it is rethrown here. Throws Error (kIo) if a thread cannot be started.
 void ParallelFor(size_t count, int threads,
                  const std::function<void(size_t worker, size_t i)>& body);
 

@@ -1,19 +1,19 @@
-// A permutation that needs no table.
+// Keyed pseudorandom permutation without a table.
 #pragma once
 
 #include <cstdint>
 
 namespace recpack {
 
-// A keyed bijection of [0, size): a Feistel network over the next even number of bits, with cycle
-// walking (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002). O(1) a position in
-// the mean, no memory. Frozen: the mapping of a (seed, stream, size) never changes within a major
+// Keyed bijection of [0, size): a Feistel network over the next even number of bits, with cycle
+// walking (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002). O(1) per position on
+// average, O(1) memory. Stable: the mapping of a (seed, stream, size) never changes within a major
 // version.
 class KeyedPermutation {
  public:
   KeyedPermutation(uint64_t seed, uint32_t stream, uint64_t size) noexcept;
 
-  // The element at `position`; position < size().
+  // Returns the element at `position`. Requires position < size().
   uint64_t operator()(uint64_t position) const noexcept;
 
   uint64_t size() const noexcept { return size_; }

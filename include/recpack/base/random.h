@@ -1,5 +1,5 @@
-// Keyed randomness: numbers are a pure function of a key and a counter, never of how many were
-// drawn before or on which thread.
+// Counter-based random numbers: a pure function of a key and a counter, independent of earlier
+// draws and of the thread.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace recpack {
 std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter,
                                std::array<uint32_t, 2> key) noexcept;
 
-// A stream of numbers for one (seed, stream, position). Copyable; one thread at a time.
+// Stream of random numbers for one (seed, stream, position). Copyable. Not thread-safe.
 class KeyedRandom {
  public:
   KeyedRandom(uint64_t seed, uint32_t stream, uint64_t position) noexcept;
@@ -19,11 +19,11 @@ class KeyedRandom {
   uint32_t NextU32() noexcept;
   uint64_t NextU64() noexcept;
 
-  // Uniform in [0, bound), without bias (Lemire, "Fast random integer generation in an interval",
-  // 2019). bound > 0.
+  // Uniform in [0, bound), unbiased (Lemire, "Fast random integer generation in an interval",
+  // 2019). Requires bound > 0.
   uint32_t NextBelow(uint32_t bound) noexcept;
 
-  // Uniform in [0, 1), 24 bits.
+  // Uniform in [0, 1), with 24 bits.
   float NextUnit() noexcept;
 
  private:

@@ -1,26 +1,28 @@
-// Libraries that are loaded at run time: programs start where they are not, and do not pay for them
-// where nobody asks.
+// Shared libraries loaded at run time (dlopen): programs start without them, and load them only
+// when they are used.
 #pragma once
 
 #include <string>
 
 namespace recpack {
 
-// Stays loaded for ever, and with it its functions. Copies are the same library. Any thread.
+// Handle to a loaded library. The library is never unloaded; copies refer to the same one.
+// Thread-safe.
 class SharedLibrary {
  public:
   enum class Symbols : bool {
-    kOwn,     // only Find() sees them
-    kShared,  // libraries that are loaded later do too
+    kOwn,     // visible to Find() only (RTLD_LOCAL)
+    kShared,  // visible to libraries loaded later, too (RTLD_GLOBAL)
   };
 
-  // By its name, as the system's search goes, then as `elsewhere`, a path where the build found it;
-  // empty: nowhere else. Throws Error (kUnsupported) that says why it cannot be loaded; `fix` is
-  // what to do then.
+  // Loads the library `name` from the system's search path, else from `elsewhere`, the path where
+  // the build found it (may be empty). Throws Error (kUnsupported) with the reason and the advice
+  // `fix` if it cannot be loaded.
   SharedLibrary(std::string name, const std::string& elsewhere, const std::string& fix,
                 Symbols symbols = Symbols::kOwn);
 
-  // Throws Error (kUnsupported) where it has no such function: it is of another version.
+  // Looks up a function. Throws Error (kUnsupported) if the library does not have it, as another
+  // version may not.
   template <typename Function>
   void Find(Function*& function, const char* name) const {
     function = reinterpret_cast<Function*>(Find(name));

@@ -1,4 +1,4 @@
-// Memory that batches are written into.
+// Allocators for slabs, the memory blocks that batches are written into.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,19 @@
 
 namespace recpack {
 
-// Where slabs come from: the host's memory here, pinned memory where a device's copies need it.
-// Allocate() is called from one thread; the memory may be freed on any.
+// Allocates slabs: host memory here, pinned memory for copies to a device. Allocate() is called by
+// one thread at a time; memory may be freed on any thread.
 class SlabAllocator {
  public:
   virtual ~SlabAllocator() = default;
 
-  // At least `bytes` bytes, aligned to 4096. Owned by the result. Throws std::bad_alloc
-  // (HostMemoryError says how many bytes), or Error where the memory is a device's.
+  // Allocates at least `bytes` bytes, aligned to 4096, owned by the result. Throws std::bad_alloc
+  // (HostMemoryError, which says how many bytes) for host memory, Error for device memory.
   virtual std::shared_ptr<void> Allocate(size_t bytes) = 0;
 };
 
-// The host's memory, in huge pages where the kernel gives them. Lives for ever.
+// Returns the allocator for host memory, which uses huge pages if the kernel provides them. Never
+// destroyed.
 SlabAllocator& HostSlabs();
 
 }  // namespace recpack

@@ -14,10 +14,10 @@ namespace recpack {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// Milliseconds up to it, for poll(): 0 once it has passed, a minute at most.
+// Returns the milliseconds until `deadline`, for poll(): 0 once it has passed, 60000 at most.
 int PollTime(Deadline deadline) noexcept;
 
-// A file descriptor of its own, or none.
+// Owning socket descriptor; may be empty.
 class Socket {
  public:
   Socket() = default;
@@ -42,30 +42,30 @@ struct SocketAddress {
 
   int port() const noexcept;
   void set_port(int port) noexcept;
-  std::string Host() const;  // as numbers
+  std::string Host() const;  // numeric
   bool loopback() const;
-  SocketAddress Any() const;  // all of this machine's addresses of the same family, same port
+  SocketAddress Any() const;  // wildcard address of the same family and port
 };
 
-// What a name stands for. Throws Error (kNotFound).
+// Resolves a host name. Throws Error (kNotFound).
 std::vector<SocketAddress> Resolve(const std::string& host, int port);
 
 SocketAddress LocalAddress(const Socket& socket);
 SocketAddress PeerAddress(const Socket& socket);
 
-// These give an empty socket and set errno if they fail.
+// On failure these return an empty socket and set errno.
 Socket Listen(const SocketAddress& address) noexcept;
 Socket Connect(const SocketAddress& address, Deadline deadline) noexcept;
-Socket Accept(const Socket& listener) noexcept;  // does not wait
+Socket Accept(const Socket& listener) noexcept;  // does not block
 
-// Whether there is something to read or the other side has closed, before the deadline.
+// Waits until data can be read or the peer has closed. Returns false at the deadline.
 bool AwaitReadable(const Socket& socket, Deadline deadline) noexcept;
 
-// All of it before the deadline, or false.
+// Transfer all of `data`. Return false on an error or at the deadline.
 bool SendAll(const Socket& socket, std::span<const std::byte> data, Deadline deadline) noexcept;
 bool ReceiveAll(const Socket& socket, std::span<std::byte> data, Deadline deadline) noexcept;
 
-// The bytes of a message of fixed size.
+// Returns the bytes of a fixed-size message.
 template <typename Message>
 std::span<const std::byte> MessageBytes(const Message& message) noexcept {
   return std::as_bytes(std::span(&message, 1));

@@ -1,4 +1,4 @@
-// Threads that cannot be started say so.
+// Thread creation that reports failures as Error.
 #pragma once
 
 #include <system_error>
@@ -9,15 +9,16 @@
 
 namespace recpack {
 
-// A std::thread or std::jthread that runs `run`. Throws Error (kIo) where the system gives none.
+// Starts a std::thread or std::jthread that runs `run`. Throws Error (kIo) if the system cannot
+// create it.
 template <typename Thread = std::thread, typename Run>
 Thread StartThread(Run&& run) {
   try {
     return Thread(std::forward<Run>(run));
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::kIo, "a thread cannot be started: " + error.code().message(), {},
-                "use fewer threads or devices, or allow more of them (ulimit -u, a container's "
-                "limit of processes) and memory for their stacks");
+                "use fewer threads or devices, or raise the limits on threads (ulimit -u, the "
+                "container's process limit) and on memory for their stacks");
   }
 }
 

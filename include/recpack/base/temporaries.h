@@ -1,4 +1,4 @@
-// Files that are not renamed into place yet, or were left so by a killed writer.
+// Temporary files and folders: removal on destruction, and clean-up after killed writers.
 #pragma once
 
 #include <functional>
@@ -7,12 +7,12 @@
 
 namespace recpack {
 
-// Removes the temporary files NAME.tmp and NAME.tmp-PID (WriteFileAtomically() makes the latter)
-// from a folder, where `is_stale` says so of NAME. Throws Error (kIo).
+// Removes the temporary files NAME.tmp and NAME.tmp-PID (the latter made by WriteFileAtomically())
+// for which is_stale(NAME) is true from a folder. Throws Error (kIo).
 void RemoveTemporaries(const std::string& folder,
                        const std::function<bool(const std::string& name)>& is_stale);
 
-// Removes the file when it is destroyed, unless Keep() was called; one that is not there is fine.
+// Removes the file on destruction, unless Keep() was called. The file need not exist.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
@@ -21,6 +21,21 @@ class TemporaryFile {
 
   const std::string& path() const noexcept { return path_; }
   void Keep() noexcept { path_.clear(); }
+
+ private:
+  std::string path_;
+};
+
+// Temporary folder under TMPDIR or /tmp; removed with its contents by the destructor. The
+// constructor throws Error (kNotFound, kIo).
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;

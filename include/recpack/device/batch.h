@@ -1,4 +1,4 @@
-// A batch on a device.
+// Batch of samples in the memory of a device.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +9,40 @@
 
 #include "recpack/base/gain.h"
 #include "recpack/device/runtime.h"
-#include "recpack/pipeline/batch.h"
+#include "recpack/loader/batch.h"
 
 namespace recpack {
 
 class DeviceSlot;  // src/device/slot.h
-class EpochAudit;  // recpack/pipeline/audit.h
+class EpochAudit;  // recpack/loader/audit.h
 
-// What a DeviceFeeder gives: finished pictures and the loader's other arrays, in memory of a device
-// (of the host, on the host backend). It may still be on its way: no call here waits for it.
-// Move-only; any thread may hold or destroy it, also after its feeder.
+// A batch made by a DeviceFeeder: finished images and the loader's other arrays, in device memory
+// (host memory on the host backend). The copy may still be in progress; no call here waits for it.
+// Move-only. May be held and destroyed on any thread, also after the feeder.
 class DeviceBatch {
  public:
   DeviceBatch();
   DeviceBatch(DeviceBatch&&) noexcept;
   DeviceBatch& operator=(DeviceBatch&&) noexcept;
-  // Its memory is used again once the streams of OnStream() have done what was enqueued on them up
-  // to here.
+  // The memory is reused once the streams passed to OnStream() have completed the work enqueued on
+  // them so far.
   ~DeviceBatch();
 
-  // What is enqueued on `stream` from here on sees the arrays. Every stream that reads them is
-  // named here first, stays until the batch is destroyed, and gets all that reads them before that.
-  // The host does not wait. Throws Error (kDevice).
+  // Makes work enqueued on `stream` from here on wait for the arrays. Call this for every stream
+  // that reads them, before enqueuing the reads; enqueue all reads before the batch is destroyed,
+  // and keep the stream until then. Does not block the host. Throws Error (kDevice).
   void OnStream(DeviceStream stream);
 
-  int device() const noexcept { return device_; }  // its number; -1: the host
+  int device() const noexcept { return device_; }  // number of the device; -1: the host
   uint64_t epoch() const noexcept { return epoch_; }
-  uint64_t step() const noexcept { return step_; }  // in the epoch, from where this run began
-  // Samples there are: the batch size but in a last batch that is kept short.
+  // In the epoch, counted from where this run began
+  uint64_t step() const noexcept { return step_; }
+  // Number of samples: the batch size, except in a short last batch (LastBatch::kKeep).
   uint32_t size() const noexcept { return size_; }
   const std::vector<ArraySpec>& arrays() const noexcept { return *arrays_; }
 
-  // size() samples of the array, one behind the other. Throws Error (kInvalidArgument) for a name
-  // that is not there.
+  // Returns the array's size() samples, contiguous. Throws Error (kInvalidArgument) if there is no
+  // array of that name.
   template <typename T>
   const T* Data(const std::string& name) const {
     return static_cast<const T*>(Raw(name));
@@ -49,23 +50,24 @@ class DeviceBatch {
   const void* Raw(const std::string& name) const;
   const void* Raw(size_t array) const noexcept { return data_[array]; }
 
-  // On the host, by sample, as Batch has them.
+  // Per sample, in host memory; as in Batch.
   const std::vector<uint64_t>& ids() const noexcept { return ids_; }
   const std::vector<uint8_t>& mask() const noexcept { return mask_; }
 
-  // Where the consumer stands once this step was taken on all devices.
+  // Resume token for the position after this step on all devices.
   const std::string& token() const noexcept { return token_; }
-  // What the feeder's loader has delivered of the epoch up to the end of this step, without counts:
-  // to be kept with the token (LoaderOptions::audit). Of a batch that stands for none it is that of
-  // the step's others.
+  // Audit of the epoch up to the end of this step, without counts; save it with the token
+  // (LoaderOptions::audit). A batch that only fills up a step has the audit of the step's other
+  // batches.
   const std::shared_ptr<const EpochAudit>& audit() const noexcept { return audit_; }
 
  private:
   friend class DeviceFeeder;
+  friend class GainFeeding;
 
   std::unique_ptr<DeviceSlot> slot_;
   std::shared_ptr<const std::vector<ArraySpec>> arrays_;
-  std::vector<const void*> data_;  // by array
+  std::vector<const void*> data_;  // per array
   std::vector<uint64_t> ids_;
   std::vector<uint8_t> mask_;
   std::string token_;

@@ -1,4 +1,4 @@
-// Memory of the host that devices copy from.
+// Pinned host memory, near the devices that copy from it.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace recpack {
 
-// The NUMA node that the device is attached to; -1: unknown, or the machine has no nodes.
-// `sysfs`: where the kernel's files lie, for tests.
+// Returns the NUMA node that the device is attached to; -1 if unknown or if the machine has no
+// nodes. `sysfs`: mount point of sysfs, for tests.
 int NumaNodeOf(const std::string& pci_bus, const std::string& sysfs = "/sys");
 
-// Asks that pages of the memory, none of which was touched yet, come from the node where it has
-// room. Returns false where the kernel refuses: the memory is as good then, only further away.
+// Asks the kernel to allocate the memory's pages, which must be untouched, on the node while it has
+// room. Returns false if the kernel refuses: the memory works as well, but may be remote.
 bool PreferNode(void* memory, size_t bytes, int node) noexcept;
 
-// Pinned slabs: slab i is near to device i modulo their number, as a DeviceFeeder deals batches
-// where its loader's slabs go round (LoaderOptions::max_live_batches 0).
+// Allocates pinned slabs: slab i is near device i modulo the number of devices. A DeviceFeeder
+// deals batches the same way if its loader's slabs are used in turn
+// (LoaderOptions::max_live_batches 0).
 class PinnedSlabs final : public SlabAllocator {
  public:
-  // `runtime` outlives all slabs. Throws Error (kDevice).
+  // `runtime` must outlive all slabs. Throws Error (kDevice).
   PinnedSlabs(DeviceRuntime& runtime, const std::vector<int>& devices);
 
-  // Throws Error (kDevice) where the memory cannot be pinned.
+  // Throws Error (kDevice) if the memory cannot be pinned.
   std::shared_ptr<void> Allocate(size_t bytes) override;
 
  private:

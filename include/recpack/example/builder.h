@@ -1,4 +1,4 @@
-// Writes tf.train.Example in Protocol Buffers wire format (docs/format/example.md).
+// Serialiser of tf.train.Example in Protocol Buffers wire format (docs/format/example.md).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 
 namespace recpack {
 
-// Collects the features of one example and serialises them in ascending order of their names, int64
-// and float lists packed: equal features give equal bytes. Names and byte values are viewed, not
-// copied, and must live until Clear(); numbers are copied. One thread at a time; reuse it, Clear()
-// keeps the memory. ByteSize() throws Error: kInvalidArgument for a name that was added twice or is
-// not UTF-8, kUnsupported for more than 2 GiB.
+// Collects the features of one example and serialises them in ascending order of their names, with
+// packed int64 and float lists: equal features give equal bytes. Names and byte values are not
+// copied and must live until Clear(); numbers are copied. Reuse the builder: Clear() keeps its
+// memory. Not thread-safe.
 class ExampleBuilder {
  public:
   void AddBytes(std::string_view name, ByteView value);
@@ -24,10 +23,11 @@ class ExampleBuilder {
   void AddFloat(std::string_view name, float value);
   void AddFloatList(std::string_view name, std::span<const float> values);
 
-  // A feature of no kind, as TensorFlow writes one of which nothing was set.
+  // Adds a feature without a kind, as TensorFlow writes a Feature message with no field set.
   void AddNone(std::string_view name);
 
-  // Serialised size in bytes. Call it before SerializeTo.
+  // Returns the serialised size in bytes. Call it before SerializeTo(). Throws Error:
+  // kInvalidArgument if a name was added twice or is not UTF-8, kUnsupported for more than 2 GiB.
   size_t ByteSize();
 
   // Writes exactly ByteSize() bytes and returns the end.
@@ -40,11 +40,11 @@ class ExampleBuilder {
   struct Entry {
     std::string_view name;
     Kind kind = Kind::kBytes;
-    uint32_t first = 0;  // into bytes_, floats_ or ints_
+    uint32_t first = 0;  // index into bytes_, floats_ or ints_
     uint32_t count = 0;
-    uint64_t values_bytes = 0;   // of the list's message
-    uint64_t feature_bytes = 0;  // of the Feature message
-    uint64_t entry_bytes = 0;    // of the map entry
+    uint64_t values_bytes = 0;   // size of the list message
+    uint64_t feature_bytes = 0;  // size of the Feature message
+    uint64_t entry_bytes = 0;    // size of the map entry
   };
 
   void Measure(Entry& entry) const;

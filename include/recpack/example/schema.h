@@ -1,4 +1,4 @@
-// What the records of a data set have in common, learnt from some of them.
+// Schema of a data set, inferred from a sample of its records.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@ namespace recpack {
 struct FeatureSpec {
   std::string name;
   FeatureKind kind = FeatureKind::kNone;
-  bool mixed = false;       // records disagree on the kind; `kind` is the first one's
-  uint64_t min_length = 0;  // values in a record; 0 where a record lacks the feature
+  bool mixed = false;       // records disagree on the kind; `kind` is that of the first record
+  uint64_t min_length = 0;  // values per record; 0 if a record lacks the feature
   uint64_t max_length = 0;
-  uint64_t min_bytes = 0;  // size of a value of a bytes feature
+  uint64_t min_bytes = 0;  // size of one value of a bytes feature
   uint64_t max_bytes = 0;
 
   bool fixed_length() const { return min_length == max_length; }
 };
 
-// Learns from records one by one. One thread at a time.
+// Infers a schema from records added one by one. Not thread-safe.
 class SchemaBuilder {
  public:
   void Add(const ExampleView& record);
 
   uint64_t records() const { return records_; }
 
-  // Features in ascending order of their names.
+  // Returns the features in ascending order of their names.
   std::vector<FeatureSpec> Finish() const;
 
  private:
   struct Seen {
     FeatureSpec spec;
     uint64_t records = 0;
-    bool bytes = false;  // a value of bytes was among them
+    bool bytes = false;  // at least one value of bytes was seen
   };
 
   std::map<std::string, Seen, std::less<>> seen_;

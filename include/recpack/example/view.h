@@ -1,4 +1,4 @@
-// Reads tf.train.Example from its wire format without copying (docs/format/example.md).
+// Zero-copy parser of tf.train.Example records (docs/format/example.md).
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace recpack {
 
 enum class FeatureKind : uint8_t { kNone, kBytes, kFloat, kInt64 };
 
-// "none", "bytes", "float", "int64".
+// Returns "none", "bytes", "float" or "int64".
 const char* FeatureKindName(FeatureKind kind);
 
-// One feature of a parsed record. Valid until the next Parse() of the view it came from; its name
-// and bytes as long as the record's bytes, too.
+// One feature of a parsed record. Valid until the next Parse() of its ExampleView; name and byte
+// values only as long as the record's bytes, too.
 class FeatureView {
  public:
   std::string_view name() const noexcept { return name_; }
   FeatureKind kind() const noexcept { return kind_; }
 
-  // Number of values.
+  // Returns the number of values.
   size_t size() const noexcept { return count_; }
 
-  // The values; empty where the feature is of another kind. Numbers are decoded into the view's own
-  // memory.
+  // Return the values; empty if the feature is of another kind. Numbers are decoded into memory of
+  // the ExampleView.
   std::span<const ByteView> bytes_values() const noexcept {
     return Values<ByteView>(FeatureKind::kBytes);
   }
@@ -48,34 +48,34 @@ class FeatureView {
 
   std::string_view name_;
   FeatureKind kind_ = FeatureKind::kNone;
-  uint32_t entry_ = 0;  // place in the record, while parsing
-  size_t first_ = 0;    // into the view's values of the kind, while parsing
+  uint32_t entry_ = 0;  // position in the record; used while parsing
+  size_t first_ = 0;    // index into the view's values of the kind; used while parsing
   size_t count_ = 0;
   const void* values_ = nullptr;
 };
 
-// Parses one record at a time; reuse it, it keeps its memory. One thread at a time.
+// Parses one record at a time. Reuse it: it keeps its memory. Not thread-safe.
 class ExampleView {
  public:
-  // Views `record`, which must stay as it is. What Protocol Buffers accepts is accepted and means
-  // the same: unknown fields are skipped, the last of several entries with one name counts, lists
-  // that come in pieces are joined. Throws Error (kCorrupt) with the byte offset in the record;
-  // the view is empty then.
+  // Parses `record`, which must outlive the view's use and not change. Accepts what Protocol
+  // Buffers accepts, with the same meaning: unknown fields are skipped, the last of several entries
+  // with one name wins, split lists are joined. Throws Error (kCorrupt) with the byte offset in the
+  // record; the view is empty then.
   void Parse(ByteView record);
 
-  // Empty where there is no such feature.
+  // Returns null if there is no such feature.
   const FeatureView* Find(std::string_view name) const noexcept;
 
-  // Lets `feature`, which is one of this view or a copy of one, be found as `name` too, instead of
-  // one that is called so. `name` must live as long as the view. Other pointers to features become
-  // invalid.
+  // Adds a second name for `feature`, which belongs to this view or is a copy of one that does.
+  // Replaces a feature with that name. `name` must outlive the view. Invalidates pointers to
+  // features.
   void Alias(const FeatureView& feature, std::string_view name);
 
-  // The values of a feature of this view, to be changed; empty where it is of another kind. The
-  // record itself stays as it is.
+  // Returns the mutable values of a feature of this view; empty if it is of another kind. The
+  // record itself does not change.
   std::span<int64_t> MutableInt64(const FeatureView& feature) noexcept;
 
-  // Features in ascending order of their names.
+  // Iterate over the features in ascending order of their names.
   auto begin() const noexcept { return features_.begin(); }
   auto end() const noexcept { return features_.end(); }
   size_t size() const noexcept { return features_.size(); }

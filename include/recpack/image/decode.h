@@ -1,4 +1,4 @@
-// JPEG and PNG files to pixels.
+// Decoder for JPEG and PNG images.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,41 @@
 namespace recpack {
 
 enum class PixelLayout : uint8_t {
-  kRgb,       // 3 channels, whatever the file holds
+  kRgb,       // 3 channels, for all files
   kAsStored,  // 1 channel for a gray file, else 3
-  // 1 channel: numbers of palette entries as they are; of gray files the gray values, of others the
-  // luma that Pillow's convert("L") has. PNGs of 16 bits are refused (kUnsupported), for their low
-  // bits would be lost. Made for masks.
+  // 1 channel: palette indices, gray values, or for colour images the luma of Pillow's
+  // convert("L"). 16-bit PNGs are refused (kUnsupported), since their low bits would be lost. For
+  // segmentation masks.
   kOne,
 };
 
 struct DecodeOptions {
-  // Default RGB. Alpha is dropped in either layout, not composited, as Pillow's convert("RGB") and
-  // torchvision do; 16-bit channels are scaled to 8 and rounded; CMYK and YCCK are taken as Adobe
-  // writes them (inverted) and converted without a colour profile, as Pillow does.
+  // Layout of the result. Default: RGB. Alpha is dropped in all layouts, not composited, as in
+  // Pillow's convert("RGB") and torchvision; 16-bit channels are scaled to 8 bits and rounded; CMYK
+  // and YCCK are read as Adobe writes them (inverted) and converted without a colour profile, as in
+  // Pillow.
   PixelLayout layout = PixelLayout::kRgb;
-  // Turn and mirror the pixels as the EXIF orientation says. Off: pixels as stored.
+  // Rotate and mirror the pixels as the EXIF orientation says. Off: pixels as stored.
   bool apply_orientation = false;
-  // Take pictures whose data is cut or damaged, missing parts gray or wrong, if the decoder can go
-  // on at all. Off: an error.
+  // Accept truncated or damaged images if the decoder can continue; missing parts are gray or
+  // wrong. Off: throw.
   bool allow_damage = false;
 
-  // Approximations, for JPEGs (another: recpack/image/plane_resize.h). Figures are the least PSNR
-  // and the largest difference of a channel from the exact path, over the tests' photographs; in
-  // brackets over 160 of ImageNet.
+  // Approximations for JPEGs (another: recpack/image/plane_resize.h). Figures are the lowest PSNR
+  // and the largest difference of a channel value from the exact path, over the photographs of the
+  // tests; in brackets over 160 images of ImageNet.
   //
-  // The fast integer inverse DCT: 44 dB, 6 (39 dB, 24).
+  // Fast integer inverse DCT: 44 dB, 6 (39 dB, 24).
   bool fast_dct = false;
-  // Off: chroma samples are repeated, not mixed: 43 dB, 23 (38 dB, 69).
+  // Smooth chroma upsampling. Off: chroma samples are repeated: 43 dB, 23 (38 dB, 69).
   bool fancy_upsampling = true;
-  // 1, 2, 4 or 8: decode at that fraction of the size, each side rounded up (ScaledLength()), by an
-  // inverse DCT of fewer coefficients. Against means of 2x2, 4x4 and 8x8 exact pixels: 42 dB, 19
-  // (42 dB, 51); 38 dB, 33 (38 dB, 53); 36 dB, 26 (36 dB, 59). Other formats: kUnsupported.
+  // 1, 2, 4 or 8: decode at that fraction of the size, each side rounded up (ScaledLength()), with
+  // an inverse DCT of fewer coefficients. Compared with means of 2x2, 4x4 and 8x8 exact pixels: 42
+  // dB, 19 (42 dB, 51); 38 dB, 33 (38 dB, 53); 36 dB, 26 (36 dB, 59). kUnsupported for other
+  // formats.
   int scale_denominator = 1;
 
-  // Larger images are refused before memory is taken for them. The default is Pillow's.
+  // Larger images are refused before memory is allocated for them. Default: Pillow's limit.
   uint64_t max_pixels = 178'956'970;
 };
 
@@ -51,11 +53,12 @@ constexpr int ScaledLength(int pixels, int scale_denominator) {
   return (pixels + scale_denominator - 1) / scale_denominator;
 }
 
-// Throws Error for bytes that are not decoded here: kCorrupt for what is no image, saying what it
-// begins with, and for a JPEG or PNG whose header tells no size; kUnsupported for other formats.
+// Throws Error for data that ImageDecoder does not decode: kCorrupt if it is not an image (the
+// message has its first bytes) or is a JPEG or PNG whose header has no size; kUnsupported for other
+// image formats.
 void RefuseNotDecoded(ByteView bytes, const ImageHeader& header);
 
-// Decodes one image after another and keeps its buffers. One thread at a time.
+// Decodes images. Reuse it: it keeps its buffers. Not thread-safe.
 class ImageDecoder {
  public:
   ImageDecoder();
@@ -63,11 +66,11 @@ class ImageDecoder {
   ImageDecoder(ImageDecoder&&) noexcept;
   ImageDecoder& operator=(ImageDecoder&&) noexcept;
 
-  // Decodes into `out`, whose memory is used again. Exact unless the options say otherwise: the
-  // slow integer inverse DCT and smooth chroma upsampling, libjpeg's defaults. Throws Error:
-  // kCorrupt with the library's reason (`out` is then undefined) and for what is no image,
+  // Decodes into `out`, whose memory is reused. Exact unless the options say otherwise: the slow
+  // integer inverse DCT and smooth chroma upsampling, libjpeg's defaults. Throws Error: kCorrupt
+  // with the codec's reason if the data is damaged (`out` is then undefined) or not an image;
   // kUnsupported for other formats, lossless or 12-bit JPEGs, and images above max_pixels;
-  // kInvalidArgument for another scale_denominator.
+  // kInvalidArgument for an invalid scale_denominator.
   void Decode(ByteView bytes, const DecodeOptions& options, Image& out);
 
  private:
@@ -75,14 +78,15 @@ class ImageDecoder {
   std::unique_ptr<State> state_;
 };
 
-// The same with a decoder of its own, for single images.
+// Decodes a single image with a temporary decoder.
 Image DecodeImage(ByteView bytes, const DecodeOptions& options = {});
 
-// Turns and mirrors `image` as EXIF orientation 1..8 says; others leave it as it is.
+// Rotates and mirrors `image` as EXIF orientation 1..8 says; other values leave it unchanged.
 Image ApplyOrientation(Image image, int orientation);
 
-// Of a picture whose stored pixels have this size: the size that it is seen with, and which of the
-// stored pixels a rectangle of the seen ones is. Other orientations than 2..8 change nothing.
+// Convert between the pixels as stored and as displayed with an EXIF orientation: SeenSize()
+// returns the displayed size, StoredRegion() the stored pixels of a displayed rectangle.
+// Orientations other than 2..8 change nothing.
 ImageSize SeenSize(ImageSize stored, int orientation);
 Region StoredRegion(const Region& seen, ImageSize stored, int orientation);
 

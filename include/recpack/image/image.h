@@ -1,4 +1,4 @@
-// Pixels in memory.
+// Images in memory, and views of their pixels.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Image {
   uint8_t* row(int y) noexcept { return pixels.data() + y * row_bytes(); }
   const uint8_t* row(int y) const noexcept { return pixels.data() + y * row_bytes(); }
 
-  // Sets the size; pixels become undefined. Memory is kept when an image gets smaller.
+  // Sets the size; pixels become undefined. Keeps the memory when the image shrinks.
   void Reshape(int new_width, int new_height, int new_channels) {
     width = new_width;
     height = new_height;
@@ -30,7 +30,7 @@ struct Image {
   bool operator==(const Image&) const = default;
 };
 
-// Pixels in memory that another owns: 8 bits, channels interleaved, rows `stride` bytes apart.
+// Non-owning view of 8-bit pixels: channels interleaved, rows `stride` bytes apart.
 template <typename Byte>
 struct PixelRows {
   Byte* pixels = nullptr;
@@ -42,8 +42,8 @@ struct PixelRows {
   size_t row_bytes() const noexcept { return static_cast<size_t>(width) * channels; }
   Byte* row(int y) const noexcept { return pixels + static_cast<size_t>(y) * stride; }
 };
-using PixelView = PixelRows<const uint8_t>;  // to read
-using PixelSpan = PixelRows<uint8_t>;        // to write
+using PixelView = PixelRows<const uint8_t>;  // read-only
+using PixelSpan = PixelRows<uint8_t>;        // writable
 
 inline PixelView ViewOf(const Image& image) noexcept {
   return {image.pixels.data(), image.width, image.height, image.channels, image.row_bytes()};
@@ -58,7 +58,7 @@ struct ImageSize {
   bool operator==(const ImageSize&) const = default;
 };
 
-// A rectangle of pixels; x and y are those of its left upper corner.
+// Rectangle of pixels; x and y are the coordinates of its upper left corner.
 struct Region {
   int x = 0;
   int y = 0;

@@ -1,4 +1,4 @@
-// A rectangle of a JPEG without decoding the rest.
+// Decoder for rectangular regions of a JPEG.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,8 @@
 
 namespace recpack {
 
-// Decodes rectangles of one JPEG after another and keeps its buffers. One thread at a time.
+// Decodes rectangles of JPEGs without decoding the rest. Reuse it: it keeps its buffers. Not
+// thread-safe.
 class JpegRegionDecoder {
  public:
   JpegRegionDecoder();
@@ -17,18 +18,18 @@ class JpegRegionDecoder {
   JpegRegionDecoder(JpegRegionDecoder&&) noexcept;
   JpegRegionDecoder& operator=(JpegRegionDecoder&&) noexcept;
 
-  // The pixels of `region`, equal to those of a full decode with the same options. The region is in
-  // pixels as stored, apply_orientation must be off, and of the scaled image where the options ask
-  // for one. On files with restart markers (TileJpeg puts them where they serve best) only the
-  // segments that the region and two pixels around it touch are decoded; on others all before its
-  // last row is, but only the region's blocks are turned into pixels.
+  // Decodes `region` into `out`; the pixels equal those of a full decode with the same options. The
+  // region is in stored pixels (apply_orientation must be off), of the scaled image if
+  // scale_denominator is set. In files with restart markers (TileJpeg() places them for this) only
+  // the segments within two pixels of the region are decoded; in others all entropy-coded data up
+  // to its last row is read, but only the region's blocks are converted to pixels.
   //
-  // Throws Error: kInvalidArgument for a region that is empty or not inside the image, and as
-  // ImageDecoder does; damage in parts that are not decoded goes unnoticed.
+  // Throws Error: kInvalidArgument for a region that is empty or not inside the image, otherwise as
+  // ImageDecoder does. Damage in parts that are not decoded is not detected.
   void Decode(ByteView jpeg, const Region& region, const DecodeOptions& options, Image& out);
 
-  // Of the file decoded last: the share of its coefficients that had to be read, 1 where it is not
-  // known (files that libjpeg decodes).
+  // Returns the fraction of the coefficients of the last file that had to be read; 1 if unknown
+  // (files that libjpeg decodes).
   double coded_share() const noexcept;
 
  private:
@@ -36,7 +37,7 @@ class JpegRegionDecoder {
   std::unique_ptr<State> state_;
 };
 
-// The same with a decoder of its own, for single images.
+// Decodes a region of a single image with a temporary decoder.
 Image DecodeJpegRegion(ByteView jpeg, const Region& region, const DecodeOptions& options = {});
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// JPEGs in another size, their planes resized before the colours are converted.
+// Resizer for JPEGs that works on the decoded planes, before colour conversion.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace recpack {
 
-// Makes one picture after another and keeps its buffers. One thread at a time.
+// Decodes and resizes JPEGs. Reuse it: it keeps its buffers. Not thread-safe.
 class JpegPlaneResizer {
  public:
   JpegPlaneResizer();
@@ -18,22 +18,24 @@ class JpegPlaneResizer {
   JpegPlaneResizer(JpegPlaneResizer&&) noexcept;
   JpegPlaneResizer& operator=(JpegPlaneResizer&&) noexcept;
 
-  // Makes `window` of the resized `part` of a picture into `out`, in RGB: an approximation of
-  // decoding the part and resizing it with the same filter. Colours are resized from the samples
-  // that are stored, not widened to the picture's size first, and converted only then.
+  // Writes `window` of the resized `part` of an image to `out`, in RGB. This approximates decoding
+  // the part and resizing it with the same filter: chroma is resized from the stored samples,
+  // without upsampling, and colours are converted last.
   //
-  // The least PSNR and the largest difference of a channel from the exact path, at 1/4 to twice the
-  // size, over the tests' photographs; in brackets over 160 of ImageNet: bilinear 47 dB, 22 (46 dB,
-  // 37); two taps 47 dB, 27 (46 dB, 36); box, which takes whole samples, 38 dB, 34 (35 dB, 108).
+  // Lowest PSNR and largest difference of a channel value from the exact path, at 1/4 to 2 times
+  // the size, over the photographs of the tests; in brackets over 160 images of ImageNet: bilinear
+  // 47 dB, 22 (46 dB, 37); two taps 47 dB, 27 (46 dB, 36); box, which takes whole samples, 38 dB,
+  // 34 (35 dB, 108).
   //
-  // False, with undefined pixels in `out`, where that is not done, be it that the file is damaged:
-  // only sequential files in YCbCr, not subsampled, 4:2:2 or 4:2:0, and no other approximation in
-  // the options. Throws Error (kInvalidArgument) for a part that is not inside the picture, and for
-  // a window that is not one of it. Damage in what is not decoded goes unnoticed.
+  // Returns false, with undefined pixels in `out`, if the file is damaged or not supported: it must
+  // be a sequential YCbCr JPEG with 4:4:4, 4:2:2 or 4:2:0 sampling, and the options must not ask
+  // for another approximation. Throws Error (kInvalidArgument) for a part that is not inside the
+  // image or a window that does not belong to it. Damage in parts that are not decoded is not
+  // detected.
   bool Resize(ByteView jpeg, const Region& part, const ResizeWindow& window, ResizeFilter filter,
               const DecodeOptions& options, Image& out);
 
-  // As JpegRegionDecoder::coded_share().
+  // See JpegRegionDecoder::coded_share().
   double coded_share() const noexcept;
 
  private:

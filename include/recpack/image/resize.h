@@ -1,4 +1,4 @@
-// Resizing with integer weights, the same bits on every CPU.
+// Image resizing with integer weights; results are bit-identical on every CPU.
 #pragma once
 
 #include <cstdint>
@@ -9,65 +9,66 @@
 namespace recpack {
 
 enum class ResizeFilter : uint8_t {
-  // A triangle, widened with the scale when shrinking (antialias): Pillow's BILINEAR and
+  // Triangle filter, widened by the scale when shrinking (antialiasing): Pillow's BILINEAR and
   // torchvision's default.
   kBilinear,
-  // A triangle of two taps at any scale (no antialias): OpenCV's INTER_LINEAR.
+  // Triangle filter of two taps at any scale (no antialiasing): OpenCV's INTER_LINEAR.
   kBilinearTwoTaps,
-  // The mean of the pixels that an output pixel covers: Pillow's BOX. Nearest when growing.
+  // Mean of the pixels that an output pixel covers: Pillow's BOX. Same as nearest when enlarging.
   kBox,
-  // The one pixel that holds the centre (i + 0.5) * scale: Pillow's NEAREST and torchvision's
-  // NEAREST_EXACT, but where that lies between two pixels, and rounding decides. Values are never
-  // mixed: for masks.
+  // The pixel that contains the centre (i + 0.5) * scale: Pillow's NEAREST and torchvision's
+  // NEAREST_EXACT, except where the centre lies between two pixels and rounding decides. Values are
+  // never mixed: for segmentation masks.
   kNearest,
 };
 
-// How the samples of a plane lie in its picture: a sample for `step` pixels each way, the first of
-// which begins `phase` pixels before the picture. JPEGs store colours so.
+// Position of a plane's samples in its image: one sample per `step` pixels in each direction; the
+// first begins `phase` pixels before the image. JPEGs store chroma this way.
 struct SampleGrid {
   int step_x = 1, step_y = 1;
-  int phase_x = 0, phase_y = 0;  // at least 0 and below the step
+  int phase_x = 0, phase_y = 0;  // 0 <= phase < step
   bool operator==(const SampleGrid&) const = default;
 };
 
-// A part of a resized picture.
+// Part of a resized image.
 struct ResizeWindow {
-  ImageSize whole;       // of the picture
-  ImageSize resized;     // the size that all of it would have
-  Region window;         // the part of that which is made
-  SampleGrid grid = {};  // of what it is made from; default: its pixels
+  ImageSize whole;       // size of the source image
+  ImageSize resized;     // size of the whole result
+  Region window;         // part of the result to compute
+  SampleGrid grid = {};  // grid of the source samples; default: pixels
 };
 
-// The pixels of the whole picture, or the samples of its grid, that a window is made of. Throws
-// Error (kInvalidArgument) for empty sizes, windows that are not inside and grids that are none.
-Region SourceOf(const ResizeWindow& window, ResizeFilter filter);
+// Returns the pixels of the whole image, or the samples of its grid, that a window is computed
+// from. Throws Error (kInvalidArgument) for empty sizes, windows that are not inside and invalid
+// grids.
+Region SourceRegion(const ResizeWindow& window, ResizeFilter filter);
 
-struct ResizeKernels;  // of one kind of CPU (src/image/resize_kernels.h)
+struct ResizeKernels;  // for one CPU level (src/image/resize/resize_kernels.h)
 
-// Resizes one picture after another and keeps its buffers and weights: a call allocates nothing
-// once pictures as large were resized. One thread at a time.
+// Resizes images. Reuse it: it keeps its buffers and weights, so that a call allocates nothing
+// after images of that size have been resized. Not thread-safe.
 //
 // Weights are the filter's values around the centre (i + 0.5) * scale, computed in double,
-// normalised, and rounded to 22 fractional bits; columns first, rows second, each rounded to 8
-// bits, a direction that keeps its size left out: the fixed-point scheme of Pillow's resample,
-// whose results these are, bit for bit, on every CPU. Pillow 13 takes rows first where the height
-// shrinks much more than the width; values are then within 1 of these.
+// normalised, and rounded to 22 fractional bits. Columns are resized first, then rows, each rounded
+// to 8 bits; a direction that keeps its size is skipped. This is the fixed-point scheme of Pillow's
+// resample: results match it bit for bit, on every CPU. Pillow 13 resizes rows first if the height
+// shrinks much more than the width; values then differ by at most 1.
 class Resizer {
  public:
   Resizer();
-  explicit Resizer(const ResizeKernels& kernels);  // which must stay alive
+  explicit Resizer(const ResizeKernels& kernels);  // `kernels` must outlive the resizer
   ~Resizer();
   Resizer(Resizer&&) noexcept;
   Resizer& operator=(Resizer&&) noexcept;
 
-  // Resizes `region` of `from` to the size of `to`, into its memory, which must not overlap; pixels
-  // outside the region have no influence. 1 to 4 channels, the same in both. Throws Error
-  // (kInvalidArgument) for empty sizes, other channels and regions that are not inside `from`.
+  // Resizes `region` of `from` to the size of `to`, into its memory, which must not overlap. Pixels
+  // outside the region have no influence. Both must have the same 1 to 4 channels. Throws Error
+  // (kInvalidArgument) for empty sizes, wrong channels and regions that are not inside `from`.
   void Resize(const PixelView& from, const Region& region, ResizeFilter filter,
               const PixelSpan& to);
 
-  // Makes `window` without the rest: the same pixels as resizing all and cutting it out. `from`
-  // shows the picture's `shown`, which holds SourceOf(window).
+  // Computes only `window`: the same pixels as resizing everything and cropping. `from` is a view
+  // of the image's region `shown`, which must contain SourceRegion(window, filter).
   void Resize(const PixelView& from, const Region& shown, const ResizeWindow& window,
               ResizeFilter filter, const PixelSpan& to);
 
@@ -82,12 +83,12 @@ struct ResizeOptions {
   ResizeFilter filter = ResizeFilter::kBilinear;
 };
 
-// The same with a resizer of its own, for single images.
+// Resizes a single image with a temporary Resizer.
 Image Resize(const Image& image, const ResizeOptions& options);
 
-// The size whose shorter side is `shorter` and whose longer side is the aspect's, rounded down, as
-// torchvision's Resize(N) has it; at least 1. Throws Error: kUnsupported for what is no int,
-// kInvalidArgument for an empty size.
+// Scales a size so that its shorter side is `shorter`, keeping the aspect ratio; the longer side is
+// rounded down, as in torchvision's Resize(N). Throws Error: kUnsupported if a side does not fit an
+// int, kInvalidArgument for an empty size.
 ImageSize ScaleShorterSide(ImageSize size, int shorter);
 
 }  // namespace recpack

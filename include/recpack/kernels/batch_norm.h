@@ -1,6 +1,6 @@
-// Batch normalisation of activations, with the addition and ReLU that follow it, in two passes each
-// way: Ioffe and Szegedy, "Batch normalization", 2015. Sums are made by whoever calls these for
-// stretches of rows, on as many threads as there are.
+// Batch normalisation (Ioffe and Szegedy, 2015) with optional residual addition and ReLU, in two
+// passes forward and two backward. The caller splits the rows among threads and adds up the partial
+// sums.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace recpack {
 
-// `rows` rows of `channels` values lie one behind the other: pixels of an NHWC activation. Types of
-// activations and their gradients are kF32 or kBf16; all else is f32, by channel.
+// Arrays hold `rows` contiguous rows of `channels` values: the pixels of an NHWC activation.
+// Activations and their gradients are of type kF32 or kBf16; all other arrays are f32, one value
+// per channel.
 
-// sums[c] += sum of (x - shift), squares[c] += sum of (x - shift)^2; in f32, so `rows` should be
-// some hundreds. `shift` is any value near the mean: it keeps the variance from cancelling.
+// sums[c] += sum of (x - shift), squares[c] += sum of (x - shift)^2; in f32, so `rows` should be at
+// most some hundreds. `shift` is any value near the mean: it avoids cancellation in the variance.
 struct NormSumsArrays {
   const void* x;
   const float* shift;
@@ -23,7 +24,7 @@ struct NormSumsArrays {
 };
 void NormSums(ElementType type, const NormSumsArrays& arrays, size_t rows, size_t channels);
 
-// y = x * factor + term (+ residual), and below 0 it is 0 with `relu`. y may be x or residual.
+// y = x * factor + term (+ residual); with `relu`, max(y, 0). y may be x or residual.
 struct NormApplyArrays {
   const void* x;
   const void* residual;  // may be null
@@ -34,9 +35,9 @@ struct NormApplyArrays {
 void NormApply(ElementType type, const NormApplyArrays& arrays, bool relu, size_t rows,
                size_t channels);
 
-// Where the gradient of what was normalised passes ReLU.
+// Elements whose gradient passes the ReLU.
 enum class NormMask : uint8_t {
-  kAll,    // there was none
+  kAll,    // no ReLU
   kFromX,  // where x * factor + term > 0
   kFromY,  // where y > 0
 };
@@ -47,9 +48,9 @@ struct NormGradientSumsArrays {
   const void* dy;
   const void* dy_more;  // may be null
   const void* x;
-  const void* y;  // of kFromY
+  const void* y;  // used by kFromY
   const float* factor;
-  const float* term;  // of kFromX
+  const float* term;  // used by kFromX
   const float* mean;
   void* g;  // written; may be null, or dy or dy_more
   float* sums;
@@ -65,7 +66,7 @@ struct NormGradientApplyArrays {
   const void* x;
   void* dx;
   const float* factor;
-  const float* term;  // of kFromX
+  const float* term;  // used by kFromX
   const float* of_g;
   const float* of_x;
   const float* constant;

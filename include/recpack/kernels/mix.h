@@ -1,4 +1,4 @@
-// A weighted mean of two arrays.
+// Weighted mean of two arrays (mixup).
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,11 @@
 
 namespace recpack {
 
-// into = share * into + (1 - share) * other, for `count` elements, share in [0, 1]. Both weights
-// are rounded to f32, products and the sum as well, never fused; f16 and bf16 are rounded to
-// nearest from that sum, ties to even, u8 to nearest. The same bits on every CPU. `other` may not
-// overlap in part. Elements lie as aligned as their size.
+// into = share * into + (1 - share) * other, for `count` elements and share in [0, 1]. Weights,
+// products and the sum are each rounded to f32, never fused; the sum is rounded to nearest f16 or
+// bf16, ties to even, or to nearest u8. Bit-identical on every CPU. `other` and `into` must not
+// overlap partially. Elements must be aligned to their size. Throws Error
+// (kInvalidArgument) for integers other than u8.
 void MixInto(ElementType type, double share, void* into, const void* other, size_t count);
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// How a shard's bytes are compressed: TensorFlow's three choices.
+// Compression types of TFRecord shards, as TensorFlow has them.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace recpack {
 
 enum class Compression : uint8_t { kNone, kGzip, kZlib };
 
-// "none", "gzip", "zlib".
+// Returns "none", "gzip" or "zlib".
 const char* CompressionName(Compression compression);
 
-// Reads such a name in any case ("" is none); throws Error (kInvalidArgument) that lists the
+// Parses such a name, ignoring case; "" means none. Throws Error (kInvalidArgument) that lists the
 // choices.
 Compression ParseCompression(std::string_view name);
 

@@ -8,16 +8,16 @@
 
 namespace recpack {
 
-// By the fastest implementation that ActiveCpu() allows. Any thread.
+// Computes the CRC with the fastest implementation that ActiveCpu() allows. Thread-safe.
 uint32_t Crc32c(ByteView bytes) noexcept;
 
-// The CRC of a stream whose CRC so far is `crc` (0 for an empty one), with `bytes` appended.
+// Returns the CRC of a stream with `bytes` appended, where `crc` is its CRC so far (0 if empty).
 uint32_t ExtendCrc32c(uint32_t crc, ByteView bytes) noexcept;
 
-// The CRC of the 8 little-endian bytes of `value`.
+// Returns the CRC of the 8 little-endian bytes of `value`.
 uint32_t Crc32cOfU64(uint64_t value) noexcept;
 
-// The mask of docs/format/tfrecord.md: a CRC over bytes that hold CRCs themselves would be weak.
+// Masks a stored CRC (docs/format/tfrecord.md): the CRC of data that contains CRCs would be weak.
 constexpr uint32_t MaskCrc(uint32_t crc) noexcept {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
@@ -31,10 +31,11 @@ struct Crc32cImplementation {
   uint32_t (*extend)(uint32_t crc, ByteView bytes) noexcept;
 };
 
-// Those that can run on this machine, slowest first. Never empty; the first one is portable C++.
+// Returns the implementations that can run on this machine, slowest first. Never empty; the first
+// one is portable C++.
 std::span<const Crc32cImplementation> Crc32cImplementations() noexcept;
 
-// The one behind Crc32c() in this process.
+// Returns the implementation that Crc32c() uses in this process.
 const Crc32cImplementation& ActiveCrc32c() noexcept;
 
 }  // namespace recpack

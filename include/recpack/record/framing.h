@@ -1,4 +1,4 @@
-// The frame around each record of a shard (docs/format/tfrecord.md).
+// Record framing of TFRecord shards (docs/format/tfrecord.md).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ inline constexpr size_t kFrameHeaderBytes = 12;  // u64 length, u32 masked CRC o
 inline constexpr size_t kFrameFooterBytes = 4;   // u32 masked CRC of the payload
 inline constexpr size_t kFrameBytes = kFrameHeaderBytes + kFrameFooterBytes;
 
-// Our writer's and index's limit. Readers take what fits the file.
+// Limit of the writer and the index. Readers accept any length that fits the file.
 inline constexpr uint64_t kMaxPayloadBytes = UINT32_MAX;
 
 inline void StoreFrameHeader(uint8_t* header, uint64_t length) noexcept {
@@ -32,7 +32,7 @@ inline bool FrameHeaderHolds(const uint8_t* header) noexcept {
   return LoadLittleEndian<uint32_t>(header + 8) == MaskCrc(Crc32cOfU64(FrameLength(header)));
 }
 
-// `payload` is followed by its footer.
+// Checks the payload's CRC, which is read from the footer that must follow it in memory.
 inline bool FramePayloadHolds(ByteView payload) noexcept {
   return LoadLittleEndian<uint32_t>(payload.data() + payload.size()) == MaskCrc(Crc32c(payload));
 }

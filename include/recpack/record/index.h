@@ -1,4 +1,4 @@
-// The index: where each record of a split's shards lies (docs/format/index.md).
+// Index of a split: the location of each record in its shards (docs/format/index.md).
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace recpack {
 
-// A place in a compressed shard where inflating can start anew.
+// Position in a compressed shard where decompression can start.
 struct FlushPoint {
-  uint64_t file_offset = 0;   // of the first compressed byte after the flush
-  uint64_t first_record = 0;  // ordinal, in the shard, of the first record after it; may be the end
+  uint64_t file_offset = 0;   // first compressed byte after the flush
+  uint64_t first_record = 0;  // ordinal in the shard of the next record; may be the record count
 
   bool operator==(const FlushPoint&) const = default;
 };
 
-// What the index says of one shard.
+// Index entries of one shard.
 struct ShardEntries {
   std::string name;         // file name, relative to the index's folder
   uint64_t file_bytes = 0;  // size of the file
   Compression compression = Compression::kNone;
   std::vector<uint32_t> lengths;         // payload bytes of each record, without framing
-  std::vector<FlushPoint> flush_points;  // empty: no compression, or not our writer's
-  uint32_t check = 0;                    // of the above and the shard's last bytes; 0: unknown
+  std::vector<FlushPoint> flush_points;  // empty: not compressed, or by another writer
+  uint32_t check = 0;                    // check value (docs/format/index.md); 0: unknown
 };
 
 struct ShardSummary {
@@ -39,22 +39,22 @@ struct ShardSummary {
   Compression compression = Compression::kNone;
 };
 
-// Where a record is.
+// Location of a record.
 struct RecordLocation {
   uint32_t shard = 0;
   uint64_t ordinal = 0;  // in the shard
-  uint64_t offset = 0;   // of its frame, in the shard's uncompressed bytes
+  uint64_t offset = 0;   // frame offset in the shard's uncompressed bytes
   uint32_t length = 0;   // payload bytes
 };
 
-// Writes an index shard by shard; memory does not grow with the records (but by some bytes a
-// shard).
+// Writes an index shard by shard. Memory use is some bytes per shard and does not depend on the
+// number of records.
 class IndexWriter {
  public:
   explicit IndexWriter(std::unique_ptr<WritableFile> file);
   ~IndexWriter();
   void AddShard(const ShardEntries& entries);
-  // Writes the directory and the end mark; syncs if asked to; closes.
+  // Writes the directory and the footer, syncs the file if `sync`, and closes it.
   void Finish(bool sync);
 
  private:
@@ -62,27 +62,27 @@ class IndexWriter {
   std::unique_ptr<State> state_;
 };
 
-// A mapped index. Immutable; any number of threads, and shared between processes.
+// Memory-mapped index. Immutable, thread-safe, and shared between processes.
 class Index {
  public:
-  // Throws Error: kCorrupt where a bound, count or CRC of the file does not hold.
+  // Throws Error (kCorrupt) if an offset, a count or a CRC in the file is wrong.
   static Index Open(const std::string& path);
 
   uint64_t record_count() const noexcept;
   size_t shard_count() const noexcept;
   ShardSummary shard(size_t i) const;
-  std::string_view shard_name(size_t i) const noexcept;  // lives as long as the index or a copy
-  uint64_t shard_bytes(size_t i) const noexcept;         // size of its file
+  std::string_view shard_name(size_t i) const noexcept;  // valid while the index or a copy lives
+  uint64_t shard_bytes(size_t i) const noexcept;         // size of the file
 
-  // O(1) but for the search of the shard (O(log shards)); ordinal < record_count().
+  // Finds a record in O(log shards). Requires ordinal < record_count().
   RecordLocation Locate(uint64_t ordinal) const;
 
-  // Holds the shard's entries, and the file whose last bytes (8, or all where it has fewer) are
-  // `tail`, to the check value that was taken when the shard was indexed. Throws Error (kCorrupt),
-  // without a place, where either is another one now. O(records of the shard).
+  // Compares the check value of the shard with that of its entries and its file. `tail`: the last 8
+  // bytes of the file, or all if it has fewer. Throws Error (kCorrupt), without a place, if they
+  // differ. O(records of the shard).
   void CheckShard(size_t shard, ByteView tail) const;
 
-  // All of one shard, copied out.
+  // Returns a copy of all entries of one shard.
   ShardEntries Entries(size_t shard) const;
 
  private:
@@ -90,16 +90,16 @@ class Index {
   std::shared_ptr<const State> state_;
 };
 
-// Throws Error (kCorrupt) where the shard's file has other than the bytes that its index gives.
+// Throws Error (kCorrupt) if the size of a shard's file differs from the size in its index.
 void RefuseOtherSize(const std::string& path, uint64_t bytes, uint64_t indexed);
 
-// Lists a shard's records from its start. The CRCs of lengths are checked; `verify` also checks
-// those of payloads, for which all of an uncompressed shard must be read. Throws Error (kCorrupt)
-// at the first damage. Compressed shards of our writer get their flush points; others have none.
+// Reads a shard and returns its index entries. Checks the CRCs of lengths; with `verify` also those
+// of payloads, which requires reading all of an uncompressed shard. Throws Error (kCorrupt) at the
+// first damage. Only compressed shards written by RecordWriter have flush points.
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify);
 
-// One line a record, "OFFSET SIZE" with its frame: what NVIDIA DALI's tfrecord2idx writes. Throws
-// Error (kUnsupported) for a compressed shard: DALI reads files as they are.
+// Formats the entries as NVIDIA DALI's tfrecord2idx does: one line "OFFSET SIZE" per record,
+// including the frame. Throws Error (kUnsupported) for a compressed shard, which DALI cannot read.
 std::string DaliIndexText(const ShardEntries& entries);
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// Many shards read at once.
+// Parallel reading of many shards.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,27 @@
 
 namespace recpack {
 
-// Where a record was found.
+// Record with its shard and the thread that read it.
 struct ShardRecord {
-  size_t worker = 0;  // the thread: below the number of threads asked for
-  size_t shard = 0;   // into the paths
+  size_t worker = 0;  // number of the thread, below the number of threads
+  size_t shard = 0;   // index into the paths
   Record record;
 };
 
-// Reads all records of the shards on `threads` threads (0: AvailableThreads()), each shard by one
-// thread from its start to its end, shards in ascending order. Calls on_record from these threads,
-// one call at a time a worker. The first exception, of a reader or of on_record, ends all and is
-// thrown again here.
+// Reads all records of the shards on `threads` threads (0: AvailableThreads()). Each shard is read
+// by one thread from start to end; shards are started in ascending order. Calls on_record from
+// these threads, concurrently for different workers. The first exception of a reader or of
+// on_record stops all threads and is rethrown here.
 void ReadShards(std::span<const std::string> paths, int threads, const ReaderOptions& options,
                 const std::function<void(const ShardRecord&)>& on_record,
                 FileSystem& files = PosixFiles());
 
-// The shards of the index, which lie in `folder`; `shard` counts those. Where there are few, the
-// uncompressed ones longer than `piece_bytes` are read in pieces of about that size, so that no
-// thread waits for the last shard; ordinals and offsets are the shard's all the same. Throws Error
-// (kCorrupt) where a shard has not the size that the index says. Shards are read whole where
-// damage is to be passed, for which the index's entries are used, or CRCs are not to be checked.
+// Reads all records of the index's shards, which lie in `folder`; ShardRecord::shard is the number
+// in the index. If there are few shards, uncompressed ones longer than `piece_bytes` are read in
+// pieces of about that size, so that threads do not idle at the end; ordinals and offsets still
+// refer to the shard. Throws Error (kCorrupt) if the size of a shard differs from that in the
+// index. Shards are not split if damage is to be skipped (which uses the index's entries) or if
+// CRCs are not checked.
 void ReadShards(const Index& index, const std::string& folder, int threads,
                 const ReaderOptions& options,
                 const std::function<void(const ShardRecord&)>& on_record,

@@ -1,4 +1,4 @@
-// Writes one TFRecord shard (docs/format/tfrecord.md, docs/format/compression.md).
+// Writer of one TFRecord shard (docs/format/tfrecord.md, docs/format/compression.md).
 #pragma once
 
 #include <cstdint>
@@ -15,49 +15,50 @@
 namespace recpack {
 
 struct WriterOptions {
-  // Of the whole shard. Compressed shards get a full flush behind the stream's header, and at a
-  // record boundary every flush_interval.
+  // Compression of the whole shard. Compressed shards get a full flush after the stream's header,
+  // and at a record boundary every flush_interval bytes.
   Compression compression = Compression::kNone;
-  // zlib's level, 1 (fast) to 9 (small); unused without compression.
+  // zlib level, 1 (fast) to 9 (small); ignored without compression.
   int level = 6;
-  // Bytes of frames between two flush points: the grain of random access and of damage.
+  // Bytes of frames between two flush points: the granularity of random access and of damage.
   uint64_t flush_interval = uint64_t{1} << 20;
-  // Bytes gathered before one write call.
+  // Bytes buffered before each write call.
   size_t buffer_bytes = size_t{1} << 20;
   // Compute the SHA-256 of the file's bytes while writing (about 2 GB/s).
   bool digest = false;
-  // Bring bytes to the disk while more are written, for the Finish(true) to come.
+  // Start writeback while writing, so that Finish(true) has less to wait for.
   bool start_sync = false;
 };
 
-// One thread at a time. Output bytes depend on the payloads and the options only. Destroyed before
-// Finish(), or once a call threw kIo, it leaves an incomplete file for the caller to remove.
+// Writes records to a file. The output depends only on the payloads and the options. If it is
+// destroyed before Finish(), or a call throws kIo, it leaves an incomplete file for the caller to
+// remove. Not thread-safe.
 class RecordWriter {
  public:
   RecordWriter(std::unique_ptr<WritableFile> file, WriterOptions options);
   ~RecordWriter();
   RecordWriter(RecordWriter&&) noexcept;
 
-  // Room for a payload of exactly `size` bytes (< 4 GiB, else Error kUnsupported), to be filled
-  // before End(). Saves a copy over Write(). Throws Error (kIo) when the buffer cannot be written
-  // out.
+  // Begins a record and returns the memory for its payload of exactly `size` bytes, to be filled
+  // before End(). Saves the copy of Write(). Throws Error: kUnsupported for 4 GiB or more, kIo if
+  // the buffer cannot be written.
   std::span<uint8_t> Begin(size_t size);
 
-  // Completes the record begun: frames it and adds it to the entries.
+  // Ends the record: adds its frame and its index entry.
   void End();
 
   void Write(ByteView payload);
 
-  // Adds a record that is framed already, with both CRCs (framing.h), as they are.
+  // Appends a framed record (framing.h) as it is, with its CRCs.
   void WriteFrame(ByteView frame);
 
-  // Writes what is buffered, syncs if asked to, closes the file.
+  // Writes buffered data, syncs the file if `sync`, and closes it.
   void Finish(bool sync);
 
-  // Lengths and flush points so far; complete after Finish().
+  // Returns the lengths and flush points so far; complete after Finish().
   const ShardEntries& entries() const;
 
-  // The file's SHA-256 where WriterOptions::digest asked for it; after Finish().
+  // Returns the SHA-256 of the file if WriterOptions::digest is set. Call it after Finish().
   std::optional<Sha256Digest> digest() const;
 
  private:

@@ -7,12 +7,12 @@
 #include <memory>
 #include <utility>
 
-#include "src/probe/cuda_names.h"
+#include "src/probe/events/cuda_names.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
-// The oldest layouts of the records: later ones only add to their ends.
+// The oldest layouts of the records: later versions only append fields.
 using Kernel = CUpti_ActivityKernel4;
 using Copy = CUpti_ActivityMemcpy;
 using PeerCopy = CUpti_ActivityMemcpyPtoP;
@@ -32,7 +32,7 @@ const Record& As(const CUpti_Activity& record) {
   return *reinterpret_cast<const Record*>(&record);
 }
 
-CopyKind KindOf(uint8_t kind) {
+CopyKind ToCopyKind(uint8_t kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
     case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
@@ -88,9 +88,9 @@ void ActivityEvents::Add(const CUpti_Activity& record) {
   }
 }
 
-// Returns false where it has no times: it had not ended when CUPTI had to give it.
+// Returns false if the record has no times, as the activity had not ended when CUPTI was flushed.
 template <typename Record>
-bool ActivityEvents::OfDevice(const Record& record, EventKind kind, Event& event) {
+bool ActivityEvents::FillDeviceEvent(const Record& record, EventKind kind, Event& event) {
   if (record.start == 0 || record.end < record.start) {
     ++unfinished_;
     return false;
@@ -105,9 +105,9 @@ bool ActivityEvents::OfDevice(const Record& record, EventKind kind, Event& event
 
 void ActivityEvents::AddKernel(const CUpti_Activity& record) {
   const auto& kernel = As<Kernel>(record);
-  const auto [name, kind] = KindOfKernel(kernel.name == nullptr ? "" : kernel.name);
+  const auto [name, kind] = ClassifyKernel(kernel.name == nullptr ? "" : kernel.name);
   Event event;
-  if (!OfDevice(kernel, kind, event)) return;
+  if (!FillDeviceEvent(kernel, kind, event)) return;
   event.name = name;
   log_.Write(event);
 }
@@ -116,8 +116,8 @@ template <typename Record>
 void ActivityEvents::AddCopy(const CUpti_Activity& record) {
   const auto& copy = As<Record>(record);
   Event event;
-  if (!OfDevice(copy, EventKind::kCopy, event)) return;
-  event.copy = KindOf(copy.copyKind);
+  if (!FillDeviceEvent(copy, EventKind::kCopy, event)) return;
+  event.copy = ToCopyKind(copy.copyKind);
   event.value = copy.bytes;
   event.name = Name("Memcpy");
   log_.Write(event);
@@ -126,7 +126,7 @@ void ActivityEvents::AddCopy(const CUpti_Activity& record) {
 void ActivityEvents::AddFill(const CUpti_Activity& record) {
   const auto& fill = As<Fill>(record);
   Event event;
-  if (!OfDevice(fill, EventKind::kCopy, event)) return;
+  if (!FillDeviceEvent(fill, EventKind::kCopy, event)) return;
   event.value = fill.bytes;
   event.name = Name("Memset");
   log_.Write(event);
@@ -163,7 +163,7 @@ void ActivityEvents::AddMarker(const CUpti_Activity& record) {
   }
   const bool by_thread = marker.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
   const OpenRange range = {time, Name(name), by_thread ? marker.objectId.pt.threadId : 0};
-  if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) == 0) {  // a moment
+  if ((marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START) == 0) {  // instantaneous
     log_.Write({.kind = EventKind::kRange,
                 .lane = range.lane,
                 .name = range.name,
@@ -185,7 +185,7 @@ uint32_t ActivityEvents::Name(const std::string& name) {
   return names_[name] = log_.Name(name);
 }
 
-ActivityEvents::KernelKind ActivityEvents::KindOfKernel(const char* mangled) {
+ActivityEvents::KernelKind ActivityEvents::ClassifyKernel(const char* mangled) {
   if (const auto known = kernels_.find(mangled); known != kernels_.end()) return known->second;
   const std::string name = Demangled(mangled);
   const KernelKind kernel = {
@@ -194,4 +194,4 @@ ActivityEvents::KernelKind ActivityEvents::KindOfKernel(const char* mangled) {
   return kernel;
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// CUPTI's records as events.
+// Converts CUPTI's activity records to events.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 #include "src/probe/cupti/cupti_api.h"
 #include "src/probe/cupti/cupti_clock.h"
 
-namespace recpack {
+namespace recpack::probe {
 
-// One thread at a time. Its memory is bounded, whatever the program names its ranges.
+// Not thread-safe. Its memory is bounded, however many names and ranges the program uses.
 class ActivityEvents {
  public:
   static constexpr size_t kMostNames = 1 << 16;
@@ -21,12 +21,13 @@ class ActivityEvents {
 
   ActivityEvents(EventLog& log, const CuptiClock& clock) : log_(log), clock_(clock) {}
 
-  // Names by CUPTI's numbers; calls without one are not told of.
+  // Sets the names of API calls by callback id. Calls with an empty name are not recorded.
   void SetCalls(std::vector<std::string> runtime, std::vector<std::string> driver);
 
   void Add(const CUpti_Activity& record);
 
-  // Device's work that CUPTI gave without its times, and ranges and names past the bounds.
+  // Numbers of device activities without times, of names past kMostNames, and of ranges past
+  // kMostOpenRanges.
   uint64_t unfinished() const noexcept { return unfinished_; }
   uint64_t unnamed() const noexcept { return unnamed_; }
   uint64_t lost_ranges() const noexcept { return lost_ranges_; }
@@ -39,7 +40,7 @@ class ActivityEvents {
   };
 
   template <typename Record>
-  bool OfDevice(const Record& record, EventKind kind, Event& event);
+  bool FillDeviceEvent(const Record& record, EventKind kind, Event& event);
   void AddKernel(const CUpti_Activity& record);
   template <typename Record>
   void AddCopy(const CUpti_Activity& record);
@@ -51,18 +52,18 @@ class ActivityEvents {
     uint32_t name = 0;
     EventKind kind = EventKind::kDevice;
   };
-  KernelKind KindOfKernel(const char* mangled);
+  KernelKind ClassifyKernel(const char* mangled);
 
   EventLog& log_;
   const CuptiClock& clock_;
   std::vector<std::string> runtime_calls_;
   std::vector<std::string> driver_calls_;
   std::unordered_map<std::string, uint32_t> names_;
-  std::unordered_map<std::string, KernelKind> kernels_;  // by their mangled names
+  std::unordered_map<std::string, KernelKind> kernels_;  // by mangled name
   std::unordered_map<uint64_t, OpenRange> ranges_;
   uint64_t unfinished_ = 0;
   uint64_t unnamed_ = 0;
   uint64_t lost_ranges_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -3,15 +3,17 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/probe/events/cuda_names.h"
 
 #ifndef RECPACK_CUPTI_PATH
 #define RECPACK_CUPTI_PATH ""
 #endif
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 const char* NamedLibrary() {
@@ -19,7 +21,7 @@ const char* NamedLibrary() {
   return name == nullptr ? "" : name;
 }
 
-// A second one in a process would be a second profiler: PyTorch brings its own.
+// Prefers a loaded library, such as PyTorch's: a second copy would count as a second profiler.
 std::string LibraryName() {
   if (*NamedLibrary() != '\0') return NamedLibrary();
   constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
@@ -35,9 +37,21 @@ template <typename Function>
 void FindIfThere(const SharedLibrary& library, Function*& function, const char* name) {
   try {
     library.Find(function, name);
-  } catch (const Error&) {  // an older version: done without
+  } catch (const Error&) {  // an older version of CUPTI
     function = nullptr;
   }
+}
+
+// Removes suffixes: cudaLaunchKernel_v7000 and cuMemcpyHtoDAsync_v2_ptsz lose theirs.
+std::string_view WithoutSuffixes(std::string_view name) {
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  const size_t version = name.rfind("_v");
+  const bool is_version =
+      version != std::string_view::npos && version + 2 < name.size() &&
+      name.find_first_not_of("0123456789", version + 2) == std::string_view::npos;
+  return is_version ? WithoutSuffixes(name.substr(0, version)) : name;
 }
 
 }  // namespace
@@ -76,4 +90,17 @@ const CuptiApi& Cupti() {
   return api;
 }
 
-}  // namespace recpack
+std::vector<std::string> WorkCalls(const CuptiApi& api, CUpti_CallbackDomain domain) {
+  const uint32_t count = domain == CUPTI_CB_DOMAIN_RUNTIME_API
+                             ? static_cast<uint32_t>(CUPTI_RUNTIME_TRACE_CBID_SIZE)
+                             : static_cast<uint32_t>(CUPTI_DRIVER_TRACE_CBID_SIZE);
+  std::vector<std::string> names(count);
+  for (uint32_t call = 1; call < count; ++call) {
+    const char* name = nullptr;
+    if (api.callback_name(domain, call, &name) != CUPTI_SUCCESS || name == nullptr) continue;
+    if (IsHostWork(name)) names[call] = WithoutSuffixes(name);
+  }
+  return names;
+}
+
+}  // namespace recpack::probe

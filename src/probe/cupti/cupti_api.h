@@ -4,19 +4,20 @@
 #include <cupti.h>
 
 #include <string>
+#include <vector>
 
 #include "recpack/base/shared_library.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 struct CuptiApi {
   using NvtxInitialize = int(const void* (*get_export_table)(uint32_t));
 
-  // That which the process has loaded already, or the first that there is. RECPACK_CUPTI names
-  // another. Throws Error (kUnsupported) where there is none.
+  // Uses the library that the process has already loaded, else the first that is found. The
+  // environment variable RECPACK_CUPTI overrides it. Throws Error (kUnsupported) if there is none.
   CuptiApi();
 
-  // CUPTI's words for a code, and its number.
+  // Returns CUPTI's description of a code, and its number.
   std::string Text(CUptiResult code) const;
 
   SharedLibrary library;
@@ -30,7 +31,7 @@ struct CuptiApi {
   decltype(cuptiActivityGetNumDroppedRecords)* dropped_records = nullptr;
   decltype(cuptiActivityFlushAll)* flush_all = nullptr;
 
-  // Null where this version has none.
+  // nullptr if this version of CUPTI lacks the function.
 #if CUPTI_API_VERSION >= 130000
   decltype(cuptiSubscribe_v2)* subscribe_named = nullptr;
 #endif
@@ -41,7 +42,11 @@ struct CuptiApi {
   NvtxInitialize* nvtx_initialize = nullptr;
 };
 
-// Loaded at the first call. Throws as its constructor does, each time.
+// Loads the library at the first call. Throws as the constructor, at every call.
 const CuptiApi& Cupti();
 
-}  // namespace recpack
+// Returns the names of the domain's calls that launch, copy, allocate or wait (IsHostWork()), by
+// callback id. Names of other calls are empty.
+std::vector<std::string> WorkCalls(const CuptiApi& api, CUpti_CallbackDomain domain);
+
+}  // namespace recpack::probe

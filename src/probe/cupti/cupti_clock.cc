@@ -4,7 +4,7 @@
 
 #include "recpack/base/event_log.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 uint64_t Now() { return static_cast<uint64_t>(EventLog::Now()); }
@@ -20,7 +20,7 @@ void CuptiClock::Start(const CuptiApi& api) {
 void CuptiClock::Measure(const CuptiApi& api) {
   if (ours_) return;
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (int i = 0; i < 5; ++i) {  // the one that nothing came in between of
+  for (int i = 0; i < 5; ++i) {  // the shortest try has the least error
     const int64_t before = EventLog::Now();
     uint64_t time = 0;
     if (api.timestamp(&time) != CUPTI_SUCCESS) return;
@@ -31,4 +31,4 @@ void CuptiClock::Measure(const CuptiApi& api) {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// From CUPTI's clock to that of event files.
+// Converts CUPTI's timestamps to the clock of event files.
 #pragma once
 
 #include <atomic>
@@ -6,19 +6,20 @@
 
 #include "src/probe/cupti/cupti_api.h"
 
-namespace recpack {
+namespace recpack::probe {
 
 class CuptiClock {
  public:
-  // Before anything is traced: has CUPTI use our clock, or measures how far its own is from ours.
+  // Makes CUPTI use our clock, or else measures the offset between the clocks. Call it before
+  // tracing starts.
   void Start(const CuptiApi& api);
-  // Measures again: the wall clock, which CUPTI's own is, may be set.
+  // Measures the offset again, as CUPTI's own clock is the wall clock, which may be set.
   void Measure(const CuptiApi& api);
 
   int64_t FromCupti(uint64_t time) const noexcept {
     return static_cast<int64_t>(time) + offset_.load(std::memory_order_relaxed);
   }
-  // How far its clock went from ours since the start, ns.
+  // Returns the change of the offset since Start() [ns].
   int64_t drift() const noexcept { return offset_ - first_; }
 
  private:
@@ -27,4 +28,4 @@ class CuptiClock {
   int64_t first_ = 0;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,5 +1,6 @@
 #include "src/probe/cupti/cupti_trace.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,17 +9,16 @@
 #include <cstdlib>
 #include <utility>
 
+#include "recpack/base/descriptor.h"
 #include "src/base/format.h"
-#include "src/probe/cupti/call_names.h"
-#include "src/probe/cupti/notice.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 constexpr auto kFlushInterval = std::chrono::milliseconds(500);
 constexpr int64_t kLargestDrift = 1'000'000;  // ns
 
-CuptiTrace* tracing = nullptr;  // that CUPTI calls
+CuptiTrace* tracing = nullptr;  // target of CUPTI's callbacks
 
 void CUPTIAPI OnRequest(uint8_t** buffer, size_t* size, size_t* most_records) {
   tracing->Request(buffer, size, most_records);
@@ -32,6 +32,19 @@ void CUPTIAPI OnCall(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*)
 
 }  // namespace
 
+void Notice(const std::string& text) noexcept {
+  const char* folder = std::getenv("RECPACK_EVENTS");
+  if (folder == nullptr) return;
+  try {
+    const std::string path = format("{}/{}-cupti.notice", folder, ::getpid());
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    const std::string line = text + "\n";
+    if (file.get() < 0 || ::write(file.get(), line.data(), line.size()) < 0) return;
+  } catch (const std::exception&) {  // out of memory
+    return;
+  }
+}
+
 CuptiTrace::CuptiTrace(std::unique_ptr<EventLog> log)
     : api_(Cupti()), pid_(::getpid()), log_(std::move(log)), events_(*log_, clock_) {
   tracing = this;
@@ -40,7 +53,7 @@ CuptiTrace::CuptiTrace(std::unique_ptr<EventLog> log)
 bool CuptiTrace::Start() {
   if (!Subscribe()) return false;
   if (api_.set_thread_id_type != nullptr) {
-    api_.set_thread_id_type(1);  // CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM: as gettid() has them
+    api_.set_thread_id_type(1);  // CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM: those of gettid()
   }
   clock_.Start(api_);
   if (const auto code = api_.register_callbacks(&OnRequest, &OnComplete); code != CUPTI_SUCCESS) {
@@ -53,7 +66,7 @@ bool CuptiTrace::Start() {
   Enable(CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices");
   Enable(CUPTI_ACTIVITY_KIND_MEMSET, "fills of memory");
   Enable(CUPTI_ACTIVITY_KIND_MARKER, "NVTX ranges");
-  flusher_ = std::thread([this] { FlushNowAndThen(); });
+  flusher_ = std::thread([this] { FlushPeriodically(); });
   return true;
 }
 
@@ -103,7 +116,7 @@ void CuptiTrace::EnableCalls() {
   const auto enable = [&](CUpti_CallbackDomain domain, const auto& enable_call,
                           CUpti_ActivityKind kind, const char* what) {
     std::vector<std::string> names = WorkCalls(api_, domain);
-    if (enable_call == nullptr) {  // an older CUPTI: all of them, and the others are passed over
+    if (enable_call == nullptr) {  // an older CUPTI: traces all calls; AddCall() filters them
       Enable(kind, what);
       return names;
     }
@@ -119,10 +132,10 @@ void CuptiTrace::EnableCalls() {
   events_.SetCalls(std::move(runtime), std::move(driver));
 }
 
-void CuptiTrace::FlushNowAndThen() {
+void CuptiTrace::FlushPeriodically() {
   sigset_t all;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);  // the program's signals are the program's
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);  // leaves signals to the program's threads
   std::unique_lock lock(mutex_);
   while (!stopped_.wait_for(lock, kFlushInterval, [this] { return stop_; })) {
     lock.unlock();
@@ -143,10 +156,10 @@ void CuptiTrace::Finish() {
   if (flusher_.joinable()) flusher_.join();
   clock_.Measure(api_);
   api_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  TellWhatIsMissing();
+  NoteLosses();
 }
 
-void CuptiTrace::TellWhatIsMissing() {
+void CuptiTrace::NoteLosses() {
   const std::lock_guard lock(events_mutex_);
   size_t dropped = 0;
   if (api_.dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
@@ -173,7 +186,7 @@ void CuptiTrace::TellWhatIsMissing() {
 void CuptiTrace::Request(uint8_t** buffer, size_t* size, size_t* most_records) {
   *buffer = buffers_.Take();
   *size = *buffer == nullptr ? 0 : ActivityBuffers::kSize;
-  *most_records = 0;  // as many as there is room for
+  *most_records = 0;  // as many as fit
 }
 
 void CuptiTrace::Complete(uint8_t* buffer, size_t size) {
@@ -187,4 +200,4 @@ void CuptiTrace::Complete(uint8_t* buffer, size_t size) {
   buffers_.GiveBack(buffer);
 }
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// What CUPTI tells of this process, written to its event file.
+// Traces this process with CUPTI and writes the events to its event file.
 #pragma once
 
 #include <condition_variable>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "recpack/base/event_log.h"
@@ -14,20 +15,24 @@
 #include "src/probe/cupti/cupti_api.h"
 #include "src/probe/cupti/cupti_clock.h"
 
-namespace recpack {
+namespace recpack::probe {
 
-// One in a process, which is never destroyed: CUPTI's threads call it to the end.
+// Appends a line about what could not be traced to PID-cupti.notice in the folder RECPACK_EVENTS,
+// for the reader of the events. Thread-safe. Ignores errors.
+void Notice(const std::string& text) noexcept;
+
+// At most one per process, never destroyed: CUPTI's threads use it until the process ends.
 class CuptiTrace {
  public:
   explicit CuptiTrace(std::unique_ptr<EventLog> log);
 
-  // Returns false, and leaves the reason in the notice, where nothing can be traced: another
-  // profiler is there, or a right is missing. Starts a thread that has CUPTI give what it has.
+  // Starts tracing, and a thread that flushes CUPTI's buffers. Returns false and writes a notice if
+  // nothing can be traced: another profiler is active, or a permission is missing.
   bool Start();
-  // Has CUPTI give all there is, at the end of the process; nothing in a forked child.
+  // Flushes all buffers at the end of the process. Does nothing in a forked child.
   void Finish();
 
-  // Of CUPTI.
+  // CUPTI's callbacks.
   void Request(uint8_t** buffer, size_t* size, size_t* most_records);
   void Complete(uint8_t* buffer, size_t size);
 
@@ -35,8 +40,8 @@ class CuptiTrace {
   bool Subscribe();
   void Enable(CUpti_ActivityKind kind, const char* what);
   void EnableCalls();
-  void FlushNowAndThen();
-  void TellWhatIsMissing();
+  void FlushPeriodically();
+  void NoteLosses();
 
   const CuptiApi& api_;
   const int pid_;
@@ -45,10 +50,10 @@ class CuptiTrace {
   ActivityBuffers buffers_;
   std::mutex events_mutex_;
   ActivityEvents events_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable stopped_;
   bool stop_ = false;
   std::thread flusher_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::probe

@@ -1,4 +1,4 @@
-// What CUDA and NVTX call in a process whose environment names this library in
+// Entry points that CUDA and NVTX call in a process whose environment names this library in
 // CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH.
 #include <cstdlib>
 #include <exception>
@@ -8,43 +8,43 @@
 #include "recpack/base/event_log.h"
 #include "src/probe/cupti/cupti_api.h"
 #include "src/probe/cupti/cupti_trace.h"
-#include "src/probe/cupti/notice.h"
 
-namespace recpack {
+namespace recpack::probe {
 namespace {
 
 CuptiTrace* trace = nullptr;  // never destroyed
 
 void Start() {
   auto log = EventLog::Open("cupti");
-  if (log == nullptr) return;  // nobody watches
+  if (log == nullptr) return;  // recprobe does not watch this process
   trace = new CuptiTrace(std::move(log));
   if (trace->Start()) std::atexit([] { trace->Finish(); });
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::probe
 
 extern "C" {
 
 #define RECPACK_EXPORT __attribute__((visibility("default")))
 
-// Called once, by cuInit(). The program goes on as it would, whatever comes of it.
+// Called once, by cuInit(). Errors never stop the program.
 RECPACK_EXPORT int InitializeInjection() {
   try {
-    recpack::Start();
+    recpack::probe::Start();
   } catch (const std::exception& error) {
-    recpack::Notice(std::string("nothing is traced: ") + error.what());
+    recpack::probe::Notice(std::string("nothing is traced: ") + error.what());
   }
   return 1;
 }
 
-// Called at the first use of NVTX. CUPTI takes the ranges; it must be the one that is traced with.
+// Called at the first use of NVTX. Passes the ranges to the CUPTI library that traces.
 RECPACK_EXPORT int InitializeInjectionNvtx2(const void* (*get_export_table)(uint32_t)) {
   try {
-    recpack::CuptiApi::NvtxInitialize* const initialize = recpack::Cupti().nvtx_initialize;
+    recpack::probe::CuptiApi::NvtxInitialize* const initialize =
+        recpack::probe::Cupti().nvtx_initialize;
     return initialize == nullptr ? 0 : initialize(get_export_table);
-  } catch (const std::exception&) {  // there is no CUPTI: the notice will say so
+  } catch (const std::exception&) {  // no CUPTI: InitializeInjection() writes the notice
     return 0;
   }
 }

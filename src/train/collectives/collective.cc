@@ -1,10 +1,10 @@
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/train/seconds.h"
+#include "src/train/ops/seconds.h"
 
-namespace recpack {
+namespace recpack::train {
 
 bool SameCall(const CollectiveCall& a, const CollectiveCall& b) noexcept {
   return a.op == b.op && a.count == b.count && a.root == b.root;
@@ -17,11 +17,11 @@ std::string CallText(const CollectiveCall& call) {
     case CollectiveOp::kReduce:
       return format("Reduce of {} floats to rank {}", call.count, call.root);
     case CollectiveOp::kReduceScatter:
-      return format("ReduceScatter of {} floats a rank", call.count);
+      return format("ReduceScatter of {} floats per rank", call.count);
     case CollectiveOp::kBroadcast:
       return format("Broadcast of {} bytes from rank {}", call.count, call.root);
     case CollectiveOp::kAllGather:
-      return format("AllGather of {} bytes a rank", call.count);
+      return format("AllGather of {} bytes per rank", call.count);
     case CollectiveOp::kBarrier:
       return "Barrier";
   }
@@ -31,7 +31,7 @@ std::string CallText(const CollectiveCall& call) {
 void Collective::CheckRoot(int root, const char* call) const {
   if (root >= 0 && root < size_) return;
   throw Error(ErrorKind::kInvalidArgument,
-              format("{}: rank {} is no root, there are {} ranks", call, root, size_));
+              format("{}: invalid root {}, there are {} ranks", call, root, size_));
 }
 
 void Collective::Account(const CollectiveCall& call, size_t bytes, DeviceStream stream) {
@@ -102,4 +102,4 @@ std::vector<uint64_t> GatherValues(Collective& collective, uint64_t value) {
   return all;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

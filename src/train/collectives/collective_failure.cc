@@ -2,7 +2,7 @@
 
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 
 std::string RanksText(std::span<const int> ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -25,7 +25,7 @@ Error MismatchError(int rank, const CollectiveCall& call, int other,
 
 Error LeftError(int rank, const CollectiveCall& call) {
   return {ErrorKind::kIo,
-          format("rank {} has ended its part, while others call {}", rank, CallText(call))};
+          format("rank {} has finished, while others call {}", rank, CallText(call))};
 }
 
 Error LostError(int rank, const CollectiveCall& call) {
@@ -33,7 +33,7 @@ Error LostError(int rank, const CollectiveCall& call) {
           format("rank {} was lost in {}: its process has ended, or the network failed", rank,
                  CallText(call)),
           {},
-          "see what that process said last"};
+          "see the last output of that process"};
 }
 
 Error LateError(std::span<const int> missing, const CollectiveCall& call,
@@ -42,7 +42,7 @@ Error LateError(std::span<const int> missing, const CollectiveCall& call,
           format("{} did not come to {} within {} ms", RanksText(missing), CallText(call),
                  timeout.count()),
           {},
-          "see what keeps it, or give a longer timeout"};
+          "find out what delays it, or set a longer timeout"};
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

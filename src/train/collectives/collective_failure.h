@@ -1,4 +1,4 @@
-// How the failures of a run are told, whatever carries its arrays.
+// Errors of failed collectives, shared by all implementations.
 #pragma once
 
 #include <chrono>
@@ -6,14 +6,14 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // `rank` called Abort().
 Error AbortError(int rank, const std::string& reason);
 
-// Calls of two ranks that should be the same.
+// Two ranks made different calls.
 Error MismatchError(int rank, const CollectiveCall& call, int other,
                     const CollectiveCall& other_call);
 
@@ -23,11 +23,11 @@ Error LeftError(int rank, const CollectiveCall& call);
 // The connection to `rank` broke.
 Error LostError(int rank, const CollectiveCall& call);
 
-// Nothing came from `missing`, which is not empty.
+// Timeout: nothing came from the ranks `missing`, which is not empty.
 Error LateError(std::span<const int> missing, const CollectiveCall& call,
                 std::chrono::milliseconds timeout);
 
 // "rank 2", "ranks 0, 3".
 std::string RanksText(std::span<const int> ranks);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,15 +6,15 @@
 #include "src/train/collectives/ordered_sum.h"
 #include "src/train/collectives/transport.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-// Large arrays go in blocks: memory stays bounded, and a block that was received is still in the
-// cache when it is summed.
+// Large arrays are sent in blocks: this bounds memory, and a received block is still in the cache
+// when it is summed.
 constexpr size_t kBlockFloats = size_t{1} << 20;
 constexpr size_t kBlockBytes = size_t{16} << 20;
 
-// What each rank tells all others before a call: they must agree.
+// What each rank tells all others before a call, to check that the calls agree.
 struct Announcement {
   uint64_t count = 0;
   int32_t root = 0;
@@ -34,7 +34,7 @@ class OverMessages final : public Collective {
         announced_(Ranks()),
         received_(Ranks()),
         ins_(Ranks()) {
-    Agree();  // none goes on before all are there
+    Agree();  // no rank continues before all have arrived
     timeout_ = options.timeout;
   }
 
@@ -173,8 +173,8 @@ class OverMessages final : public Collective {
     }
   }
 
-  // Every rank sends `part(k)`, of slices(k).count floats, to each rank k. What this rank gets, and
-  // its own, is summed in rank order into `sum`.
+  // Every rank sends `part(k)`, of slices(k).count floats, to each rank k. The received parts, and
+  // this rank's own, are summed in rank order into `sum`.
   template <typename Part, typename Slices>
   void SumOfParts(const Part& part, const Slices& slices, float* sum) {
     const size_t count = slices(Rank()).count;
@@ -220,7 +220,7 @@ class OverMessages final : public Collective {
   CollectiveCall call_;
   std::vector<Parcel> parcels_;
   std::vector<Announcement> announced_;
-  std::vector<std::vector<float>> received_;  // from each rank, of a block
+  std::vector<std::vector<float>> received_;  // from each rank, for one block
   std::vector<float> sum_;
   std::vector<const float*> ins_;
 };
@@ -232,4 +232,4 @@ std::unique_ptr<Collective> MessageCollective(std::unique_ptr<Transport> transpo
   return std::make_unique<OverMessages>(std::move(transport), options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

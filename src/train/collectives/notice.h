@@ -1,4 +1,4 @@
-// What a rank tells others beside its arrays: why it takes no part any more.
+// Message that a rank sends when it ends: success or its error.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Of fixed size, to be read at once; longer texts are cut.
+// Fixed size, so that one read suffices; longer text is truncated.
 struct Notice {
-  uint32_t failed = 0;  // 0: the rank has ended its part, and all was well
-  uint32_t kind = 0;    // of ErrorKind
+  uint32_t failed = 0;  // 0: the rank has finished successfully
+  uint32_t kind = 0;    // an ErrorKind
   char text[1016] = "";
 };
 
@@ -34,4 +34,4 @@ inline std::optional<Error> FailureOf(const Notice& notice) {
   return Error(static_cast<ErrorKind>(kind), text);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

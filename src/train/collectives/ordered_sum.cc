@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-constexpr size_t kLine = 16;  // floats of a cache line
-constexpr size_t kTile =
-    1024;  // floats that are summed before they are stored; within the L1 cache
+constexpr size_t kLine = 16;    // floats per cache line
+constexpr size_t kTile = 1024;  // floats summed before they are stored; fits the L1 cache
 
 void Add(const float* __restrict from, float* __restrict to, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) to[i] += from[i];
@@ -35,4 +34,4 @@ void SumInOrder(std::span<const float* const> ins, std::span<float* const> outs,
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

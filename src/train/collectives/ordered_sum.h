@@ -1,24 +1,24 @@
-// Sums over ranks, with the same bits whoever adds them up.
+// Sums over ranks with a fixed order of additions.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
-namespace recpack {
+namespace recpack::train {
 
-// From `begin` on, `count` elements.
+// `count` elements from `begin` on.
 struct Slice {
   size_t begin = 0;
   size_t count = 0;
 };
 
-// What rank `rank` of `size` sums of an array of `count` floats. Slices begin at whole cache lines
-// of the array, so they may be empty.
+// The slice of `count` floats that rank `rank` of `size` sums. Slices begin at cache line
+// boundaries, so they may be empty.
 Slice SliceOf(size_t count, int rank, int size) noexcept;
 
-// Every outs[k][i] becomes ((ins[0][i] + ins[1][i]) + ins[2][i]) + ... Outputs may be inputs, whole
-// ones: they are written only once all inputs were read at that place.
+// Sets every outs[k][i] to ((ins[0][i] + ins[1][i]) + ins[2][i]) + ... Outputs may be inputs:
+// element i is written after all inputs at i are read.
 void SumInOrder(std::span<const float* const> ins, std::span<float* const> outs,
                 size_t count) noexcept;
 
-}  // namespace recpack
+}  // namespace recpack::train

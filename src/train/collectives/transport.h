@@ -1,4 +1,4 @@
-// Messages between processes, on which collectives are built.
+// Message transport between processes, on which MessageCollective() is built.
 #pragma once
 
 #include <chrono>
@@ -7,11 +7,11 @@
 #include <span>
 
 #include "recpack/base/error.h"
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// What goes to one rank and what comes from it. Both sides know the sizes.
+// Data to send to one rank and buffer to receive from it. Both sides know the sizes.
 struct Parcel {
   const std::byte* send = nullptr;
   size_t send_bytes = 0;
@@ -19,29 +19,30 @@ struct Parcel {
   size_t receive_bytes = 0;
 };
 
-// One rank's end. One thread at a time, but for Fail() and Check().
+// One rank's endpoint. Not thread-safe, except Fail() and Check().
 class Transport {
  public:
-  virtual ~Transport() = default;  // tells the others that this rank takes no part any more
+  virtual ~Transport() = default;  // tells the others that this rank leaves
 
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  // Exchanges a parcel with every rank, in the order of ranks; this rank's own is not looked at.
-  // Returns when all that is to come has come, and all that is sent may be overwritten. Throws what
-  // Fail() got, here or at another rank; that a rank was lost; or that nothing came for the time of
-  // `timeout`. `call` is for messages.
+  // Exchanges a parcel with every rank, indexed by rank; this rank's own is ignored. Returns when
+  // everything has been received, and send buffers may be overwritten. Throws the error that Fail()
+  // was given on any rank; or Error if a rank was lost, or nothing arrived for `timeout`. `call` is
+  // for messages.
   virtual void Move(std::span<const Parcel> parcels, const CollectiveCall& call,
                     std::chrono::milliseconds timeout) = 0;
 
-  // Ends the run for all ranks with `error`, unless it has ended already. Any thread.
+  // Ends the run for all ranks with `error`, unless it has ended already. Thread-safe.
   virtual void Fail(const Error& error) noexcept = 0;
-  // Throws if the run has ended. Any thread, at once.
+  // Throws if the run has ended. Thread-safe; does not block.
   virtual void Check() = 0;
 };
 
-// All operations, by slices between all pairs of ranks, over any transport. Waits for all ranks.
+// Implements all operations over any transport, exchanging slices between all pairs of ranks. Waits
+// for all ranks.
 std::unique_ptr<Collective> MessageCollective(std::unique_ptr<Transport> transport,
                                               const CollectiveOptions& options);
 
-}  // namespace recpack
+}  // namespace recpack::train

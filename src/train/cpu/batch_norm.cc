@@ -4,22 +4,22 @@
 
 #include "kernels/norm_fold.h"
 #include "src/train/cpu/onednn.h"
-#include "src/train/norm_passes.h"
+#include "src/train/ops/norm_passes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Rows that are summed in f32 before they are added to a double.
 constexpr size_t kRowsAtATime = 256;
 
-// Work is cut into stretches: of an NHWC activation, some rows of all channels; of an NCHW one, a
-// plane, as rows of 16 values. What is by channel is held once for each value of a row.
+// Work is divided into stretches: for NHWC, some rows of all channels; for NCHW, a plane, as rows
+// of 16 values. Per-channel values are stored once per value of a row.
 class CpuBatchNorm final : public NormPasses {
  public:
   CpuBatchNorm(Ops& ops, const CpuContext& context, const BatchNormSpec& spec)
       : NormPasses(ops, spec),
         team_(context.team),
-        type_(spec.type == ValueType::kF32 ? ElementType::kF32 : ElementType::kBf16),
+        type_(spec.type == ElementType::kF32 ? ElementType::kF32 : ElementType::kBf16),
         bytes_(ElementBytes(type_)),
         channels_(static_cast<size_t>(spec.channels)),
         plane_(static_cast<size_t>(spec.height * spec.width)),
@@ -39,8 +39,9 @@ class CpuBatchNorm final : public NormPasses {
 
   void Train(const BatchNormVariables& variables, const void* x, const void* residual,
              void* y) override {
-    // Of the batch alone, so that a step does not depend on statistics that other devices have
-    // otherwise; where they have the same, on those, since all must shift alike.
+    // Shift of the sums, from the batch alone, so that a step does not depend on running statistics
+    // that may differ between devices. With synchronised statistics, all devices must use the same
+    // shift: the running mean, which is equal on all.
     for (size_t c = 0; c < channels_; ++c) {
       Set(shift_, c, spec_.sum_over_devices ? variables.running_mean[c] : FirstOf(x, c));
     }
@@ -49,8 +50,8 @@ class CpuBatchNorm final : public NormPasses {
     });
     const double count = sums_[2 * channels_];
     for (size_t c = 0; c < channels_; ++c) {
-      const NormStatistics batch = NormStatisticsOf(sums_[c], sums_[channels_ + c], count,
-                                                    shift_[c * lanes_], spec_.epsilon);
+      const NormStatistics batch = ComputeNormStatistics(sums_[c], sums_[channels_ + c], count,
+                                                         shift_[c * lanes_], spec_.epsilon);
       Set(mean_, c, batch.mean);
       inverse_std_[c] = batch.inverse_std;
       MoveRunning(batch, spec_.momentum, &variables.running_mean[c],
@@ -85,8 +86,8 @@ class CpuBatchNorm final : public NormPasses {
       d_shift[c] = static_cast<float>(own_[c]);
       d_scale[c] = static_cast<float>(own_[channels_ + c] * inverse_std_[c]);
       const NormPlane plane =
-          NormGradientOf(sums_[c], sums_[channels_ + c], count, variables.scale[c],
-                         mean_[c * lanes_], inverse_std_[c]);
+          FoldNormGradient(sums_[c], sums_[channels_ + c], count, variables.scale[c],
+                           mean_[c * lanes_], inverse_std_[c]);
       Set(of_g_, c, plane.of_g);
       Set(of_x_, c, plane.of_x);
       Set(constant_, c, plane.constant);
@@ -103,7 +104,7 @@ class CpuBatchNorm final : public NormPasses {
  private:
   struct Stretch {
     size_t first;    // element
-    size_t channel;  // of the constants
+    size_t channel;  // index into the constants
     size_t rows, width;
   };
 
@@ -122,7 +123,7 @@ class CpuBatchNorm final : public NormPasses {
     return std::bit_cast<float>(bits);
   }
 
-  // body(stretch, its number), in parallel.
+  // Calls body(stretch, its number) in parallel.
   template <typename Body>
   void ForStretches(const Body& body) const {
     team_.For(stretches_, [&](size_t i) {
@@ -135,8 +136,8 @@ class CpuBatchNorm final : public NormPasses {
     });
   }
 
-  // What sum(stretch, sums, others) adds up by channel: own_ of this device, sums_ of all, with the
-  // number of pixels behind.
+  // Totals per channel of what sum(stretch, sums, others) adds up: own_ for this device, sums_ over
+  // all devices, with the number of pixels at the end.
   template <typename Sum>
   void SumUp(const Sum& sum) {
     std::fill(partial_.begin(), partial_.end(), 0.0F);
@@ -186,13 +187,13 @@ class CpuBatchNorm final : public NormPasses {
   const ElementType type_;
   const size_t bytes_, channels_, plane_, pixels_;
   const bool nhwc_;
-  const size_t lanes_;  // values of a row that are one channel's
-  const size_t width_;  // of a row
+  const size_t lanes_;  // values of a row that belong to one channel
+  const size_t width_;  // values of a row
   const size_t stretches_;
-  std::vector<float> partial_;      // by stretch
-  std::vector<double> own_, sums_;  // sums, then the others
+  std::vector<float> partial_;      // per stretch
+  std::vector<double> own_, sums_;  // first sums, then the others
   std::vector<float> inverse_std_;
-  std::vector<float> shift_, factor_, term_, mean_, of_g_, of_x_, constant_;  // by lane
+  std::vector<float> shift_, factor_, term_, mean_, of_g_, of_x_, constant_;  // per lane
 };
 
 }  // namespace
@@ -202,4 +203,4 @@ std::unique_ptr<BatchNorm> MakeCpuBatchNorm(Ops& ops, const CpuContext& context,
   return std::make_unique<CpuBatchNorm>(ops, context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

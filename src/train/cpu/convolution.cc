@@ -1,9 +1,9 @@
+#include <algorithm>
 #include <string_view>
 
-#include "src/train/cpu/bias_gradient.h"
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -11,8 +11,46 @@ using Forwards = dnnl::convolution_forward;
 using BackwardsData = dnnl::convolution_backward_data;
 using BackwardsWeights = dnnl::convolution_backward_weights;
 
+constexpr uint16_t kOneInBf16 = 0x3f80;
+
+// Computes the gradient of a bias, the sum of dy over pixels. Multiplies a row of ones with dy,
+// with f32 sums. oneDNN's convolutions take as long for this as for the gradient of their weights.
+class BiasGradient {
+ public:
+  BiasGradient() = default;
+  // dy: `pixels` rows of `channels` values.
+  BiasGradient(const CpuContext& context, int64_t pixels, int64_t channels, ElementType type);
+
+  void Run(const CpuContext& context, const void* dy, float* d_bias);
+
+ private:
+  dnnl::matmul product_;
+  dnnl::memory ones_, dy_, sums_;
+};
+
+BiasGradient::BiasGradient(const CpuContext& context, int64_t pixels, int64_t channels,
+                           ElementType type)
+    : ones_(DnnlDense({1, pixels}, type), context.engine),
+      dy_(DnnlDense({pixels, channels}, type), context.engine, nullptr),
+      sums_(DnnlDense({1, channels}, ElementType::kF32), context.engine, nullptr) {
+  product_ = dnnl::matmul(dnnl::matmul::primitive_desc(context.engine, ones_.get_desc(),
+                                                       dy_.get_desc(), sums_.get_desc()));
+  if (type == ElementType::kBf16) {
+    std::fill_n(static_cast<uint16_t*>(ones_.get_data_handle()), pixels, kOneInBf16);
+  } else {
+    std::fill_n(static_cast<float*>(ones_.get_data_handle()), pixels, 1.0F);
+  }
+}
+
+void BiasGradient::Run(const CpuContext& context, const void* dy, float* d_bias) {
+  dy_.set_data_handle(const_cast<void*>(dy));
+  sums_.set_data_handle(d_bias);
+  product_.execute(context.stream,
+                   {{DNNL_ARG_SRC, ones_}, {DNNL_ARG_WEIGHTS, dy_}, {DNNL_ARG_DST, sums_}});
+}
+
 // oneDNN 3.1's AVX2 kernel for gradients of 1x1 weights writes beyond them where channels do not
-// fill its vectors of 8 floats (seen by valgrind with 4): another implementation is taken.
+// fill its vectors of 8 floats (seen by valgrind with 4): another implementation is used.
 void PassOverOverrun(const ConvolutionSpec& spec, BackwardsWeights::primitive_desc& gradient) {
   constexpr int64_t kLanes = 8;
   if (spec.in_channels % kLanes == 0 && spec.out_channels % kLanes == 0) return;
@@ -25,13 +63,14 @@ class CpuConvolution final : public Convolution {
   CpuConvolution(const CpuContext& context, const ConvolutionSpec& spec)
       : context_(context),
         bias_(spec.bias),
-        // Of NCHW pictures, which are converted anyway, the convolution sums it up.
+        // NCHW images are converted anyway, and the convolution computes the bias gradient.
         own_bias_gradient_(spec.bias && spec.layout == ImageLayout::kNhwc) {
     const memory::dims strides = {spec.stride, spec.stride};
     const memory::dims pad = {spec.pad_height, spec.pad_width};
     const auto x = DnnlPicture(spec.in_shape(), spec.type, spec.layout);
     const auto y = DnnlPicture(spec.out_shape(), spec.type, spec.layout);
-    // oneDNN's kernels for plain NCHW are slow: there it chooses, and what it chose is made of it.
+    // oneDNN's kernels for plain NCHW are slow, so oneDNN chooses the layout and arrays are
+    // converted.
     const bool chosen = spec.layout == ImageLayout::kNchw;
     const auto any = [&](const memory::desc& plain) {
       return chosen ? memory::desc(plain.get_dims(), plain.get_data_type(), memory::format_tag::any)
@@ -41,7 +80,7 @@ class CpuConvolution final : public Convolution {
     const memory::desc d_weights(spec.weight_shape(), memory::data_type::f32,
                                  memory::format_tag::any);
     const memory::desc bias =
-        bias_ ? DnnlDense({spec.out_channels}, ValueType::kF32) : memory::desc();
+        bias_ ? DnnlDense({spec.out_channels}, ElementType::kF32) : memory::desc();
     constexpr auto kDirect = dnnl::algorithm::convolution_direct;
     const auto& engine = context.engine;
 
@@ -57,7 +96,7 @@ class CpuConvolution final : public Convolution {
     data_ = BackwardsData(data);
     gradient_ = BackwardsWeights(gradient);
 
-    const auto plain = DnnlDense(spec.weight_shape(), ValueType::kF32);
+    const auto plain = DnnlDense(spec.weight_shape(), ElementType::kF32);
     forward_weights_ = {context, plain, forward.weights_desc()};
     data_weights_ = {context, plain, data.weights_desc()};
     d_weights_ = {context, plain, gradient.diff_weights_desc()};
@@ -132,4 +171,4 @@ std::unique_ptr<Convolution> MakeCpuConvolution(const CpuContext& context,
                   [&] { return std::make_unique<CpuConvolution>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,5 +1,6 @@
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -10,25 +11,46 @@
 #include "recpack/base/cpu.h"
 #include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
-#include "src/train/cpu/losses.h"
 #include "src/train/cpu/onednn.h"
 #include "src/train/cpu/relu.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::algorithm;
 using dnnl::memory;
 
 constexpr size_t kAlignment = 256;
-constexpr size_t kElementsAtATime = 16384;  // of updates, by a thread
+constexpr size_t kElementsAtATime = 16384;  // per thread, in updates
+
+// Loss of one sample.
+struct SampleLoss {
+  double loss;
+  bool correct;
+};
+
+// -log(softmax(logits)[label]). If `gradient` is not null, stores scale times the derivative by the
+// logits.
+SampleLoss SoftmaxLoss(const float* logits, int64_t classes, int64_t label, float scale,
+                       float* gradient) {
+  const float* largest = std::max_element(logits, logits + classes);
+  double sum = 0;
+  for (int64_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(logits[k] - *largest));
+  if (gradient) {
+    for (int64_t k = 0; k < classes; ++k) {
+      const double share = std::exp(static_cast<double>(logits[k] - *largest)) / sum;
+      gradient[k] = static_cast<float>(scale * (share - (k == label ? 1 : 0)));
+    }
+  }
+  return {std::log(sum) - (logits[label] - *largest), largest - logits == label};
+}
 
 algorithm AlgorithmOf(Activation activation) {
   return activation == Activation::kRelu ? algorithm::eltwise_relu_use_dst_for_bwd
                                          : algorithm::eltwise_tanh_use_dst_for_bwd;
 }
 
-// As oneDNN's documentation of data types has it for x64.
+// According to the documentation of oneDNN for data types on x64.
 bool HasBf16() {
   const auto has = [now = static_cast<unsigned>(dnnl::get_effective_cpu_isa())](dnnl::cpu_isa isa) {
     return (now & static_cast<unsigned>(isa)) == static_cast<unsigned>(isa);
@@ -45,13 +67,13 @@ class CpuOps final : public Ops {
     return format("CPU: oneDNN {}.{}.{}, {} threads", version.major, version.minor, version.patch,
                   context_.team.threads());
   }
-  bool Computes(ValueType type) const override { return type != ValueType::kBf16 || HasBf16(); }
+  bool Computes(ElementType type) const override { return type != ElementType::kBf16 || HasBf16(); }
   void Attach() override { context_.team.Attach(); }
 
   void Upload(void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
   void Download(void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
   void Copy(void* to, const void* from, size_t bytes) override {
-    if (bytes > 0) std::memcpy(to, from, bytes);  // of nothing, arrays may be null
+    if (bytes > 0) std::memcpy(to, from, bytes);  // with no bytes, pointers may be null
   }
   void Zero(void* to, size_t bytes) override {
     if (bytes > 0) std::memset(to, 0, bytes);
@@ -148,7 +170,7 @@ class CpuOps final : public Ops {
 
   void Adam(const AdamUpdate& update, float* value, const float* gradient, float* first,
             float* second, size_t count) override {
-    const UpdateRates rates = update.rates ? *update.rates : RatesOf(update);
+    const UpdateRates rates = update.rates ? *update.rates : ToRates(update);
     ForElements(count, [=](size_t i) {
       const float g = gradient[i];
       first[i] = update.beta1 * first[i] + (1 - update.beta1) * g;
@@ -188,7 +210,7 @@ class CpuOps final : public Ops {
     });
   }
 
-  // For operations to which all elements are alike.
+  // For elementwise operations, independent of the layout.
   static memory::desc Flat(const Tensor& tensor) {
     return DnnlDense({tensor.elements()}, tensor.type);
   }
@@ -204,7 +226,7 @@ class CpuOps final : public Ops {
   }
 
   void* AllocateBytes(size_t bytes) override {
-    const size_t blocks = bytes / kAlignment + 1;  // more than the bytes need by one at most
+    const size_t blocks = bytes / kAlignment + 1;  // at most one more than needed
     const bool fits = blocks <= std::numeric_limits<size_t>::max() / kAlignment;
     void* memory = fits ? std::aligned_alloc(kAlignment, blocks * kAlignment) : nullptr;
     if (!memory) {
@@ -224,4 +246,4 @@ std::unique_ptr<Ops> MakeCpuOps(const CpuOptions& options) {
   return std::make_unique<CpuOps>(options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,6 +1,6 @@
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -11,14 +11,14 @@ using BackwardsWeights = dnnl::inner_product_backward_weights;
 class CpuDense final : public Dense {
  public:
   CpuDense(const CpuContext& context, const DenseSpec& spec) : context_(context) {
-    // Gradients have the type of x: that of y, where it is another, is cast.
+    // Gradients have the type of x; if y has another type, they are converted.
     const auto x = DnnlDense({spec.batch, spec.in}, spec.type);
     const auto y = DnnlDense({spec.batch, spec.out}, spec.out_type);
     const auto dy = DnnlDense({spec.batch, spec.out}, spec.type);
     const memory::dims shape = {spec.out, spec.in};
     const memory::desc weights(shape, DnnlType(spec.type), memory::format_tag::any);
     const memory::desc d_weights(shape, memory::data_type::f32, memory::format_tag::any);
-    const auto bias = DnnlDense({spec.out}, ValueType::kF32);
+    const auto bias = DnnlDense({spec.out}, ElementType::kF32);
     const auto& engine = context.engine;
 
     const Forwards::primitive_desc forward(engine, dnnl::prop_kind::forward_training, x, weights,
@@ -29,7 +29,7 @@ class CpuDense final : public Dense {
     data_ = BackwardsData(data);
     gradient_ = BackwardsWeights(gradient);
 
-    const auto plain = DnnlDense(shape, ValueType::kF32);
+    const auto plain = DnnlDense(shape, ElementType::kF32);
     forward_weights_ = {context, plain, forward.weights_desc()};
     data_weights_ = {context, plain, data.weights_desc()};
     d_weights_ = {context, plain, gradient.diff_weights_desc()};
@@ -89,4 +89,4 @@ std::unique_ptr<Dense> MakeCpuDense(const CpuContext& context, const DenseSpec& 
                   [&] { return std::make_unique<CpuDense>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

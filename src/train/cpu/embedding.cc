@@ -3,18 +3,18 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-// Vectors lie one behind the other as f32; another type or layout is converted.
+// Vectors are gathered in f32, row-major; other types and layouts are converted afterwards.
 class CpuEmbedding final : public Embedding {
  public:
   CpuEmbedding(const CpuContext& context, const EmbeddingSpec& spec)
       : context_(context), spec_(spec), dims_(static_cast<size_t>(spec.dims)) {
-    if (spec.id_type != ValueType::kI64 && spec.id_type != ValueType::kI32) {
-      throw Error(ErrorKind::kUnsupported, "tokens are of i64 or i32");
+    if (spec.id_type != ElementType::kI64 && spec.id_type != ElementType::kI32) {
+      throw Error(ErrorKind::kUnsupported, "tokens must be i64 or i32");
     }
-    const auto plain = DnnlPicture(spec.out_shape(), ValueType::kF32, ImageLayout::kNhwc);
+    const auto plain = DnnlPicture(spec.out_shape(), ElementType::kF32, ImageLayout::kNhwc);
     y_ = {context, DnnlPicture(spec.out_shape(), spec.type, spec.layout), plain};
   }
 
@@ -37,8 +37,8 @@ class CpuEmbedding final : public Embedding {
     sums->bad_labels += static_cast<float>(bad);
   }
 
-  // Each thread looks through all tokens and adds up the rows that are its own: the order in a row
-  // is that of the tokens, however many threads there are.
+  // Each thread scans all tokens and adds up the table rows it owns, so the order of additions
+  // within a row is that of the tokens, for any number of threads.
   void Backward(const void* ids, const void* dy, float* d_table) override {
     const auto* const from = static_cast<const float*>(y_.In(context_, dy).get_data_handle());
     const auto parts = static_cast<int64_t>(context_.team.threads());
@@ -58,8 +58,8 @@ class CpuEmbedding final : public Embedding {
 
  private:
   int64_t IdAt(const void* ids, size_t i) const {
-    return spec_.id_type == ValueType::kI64 ? static_cast<const int64_t*>(ids)[i]
-                                            : static_cast<const int32_t*>(ids)[i];
+    return spec_.id_type == ElementType::kI64 ? static_cast<const int64_t*>(ids)[i]
+                                              : static_cast<const int32_t*>(ids)[i];
   }
   bool IsToken(int64_t id) const { return id > 0 && id < spec_.vocabulary; }
   const float* Row(const float* table, int64_t id) const { return table + id * spec_.dims; }
@@ -76,4 +76,4 @@ std::unique_ptr<Embedding> MakeCpuEmbedding(const CpuContext& context, const Emb
   return WithDnnl("an embedding", [&] { return std::make_unique<CpuEmbedding>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

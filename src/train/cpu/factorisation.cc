@@ -3,10 +3,10 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-// In f32; bf16 is converted.
+// Computes in f32; bf16 is converted.
 class CpuFactorisation final : public Factorisation {
  public:
   CpuFactorisation(const CpuContext& context, const FactorisationSpec& spec)
@@ -67,10 +67,10 @@ class CpuFactorisation final : public Factorisation {
 
  private:
   struct Side {
-    Side(const CpuContext& context, int64_t batch, int64_t in, ValueType type)
+    Side(const CpuContext& context, int64_t batch, int64_t in, ElementType type)
         : width(static_cast<size_t>(in)) {
       const auto ours = DnnlDense({batch, in}, type);
-      const auto plain = DnnlDense({batch, in}, ValueType::kF32);
+      const auto plain = DnnlDense({batch, in}, ElementType::kF32);
       value = {context, ours, plain};
       gradient = {context, ours, plain};
     }
@@ -118,7 +118,7 @@ class CpuFactorisation final : public Factorisation {
   const CpuContext& context_;
   const size_t batch_, in_, factors_;
   Side x_[2];
-  std::vector<float> sums_;  // of factors[i][f] x_i: (batch, factors), of the last Forward()
+  std::vector<float> sums_;  // of factors[i][f] x_i: (batch, factors), from the last Forward()
 };
 
 }  // namespace
@@ -129,4 +129,4 @@ std::unique_ptr<Factorisation> MakeCpuFactorisation(const CpuContext& context,
                   [&] { return std::make_unique<CpuFactorisation>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

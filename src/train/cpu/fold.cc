@@ -5,7 +5,7 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr float kLargest = 127;
@@ -54,7 +54,7 @@ IntegerWeights ToIntegers(const FoldedWeights& folded) {
       sum += weights[i];
     }
     if (!std::isfinite(sum)) {
-      throw Error(ErrorKind::kInvalidArgument, "a layer's weights are not finite numbers", {},
+      throw Error(ErrorKind::kInvalidArgument, "a layer's weights are NaN or infinite", {},
                   "take an earlier checkpoint");
     }
     const float scale = largest > 0 ? largest / kLargest : 1;
@@ -66,4 +66,4 @@ IntegerWeights ToIntegers(const FoldedWeights& folded) {
   return result;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

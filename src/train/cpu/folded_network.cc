@@ -7,16 +7,16 @@
 
 #include "src/train/cpu/fold.h"
 #include "src/train/cpu/onednn.h"
-#include "src/train/fused_steps.h"
+#include "src/train/trace/fused_steps.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
 
 memory::desc DescOf(const Tensor& tensor) {
-  return tensor.shape.size() == 4 ? DnnlPicture(tensor.shape, ValueType::kF32, tensor.layout)
-                                  : DnnlDense(tensor.shape, ValueType::kF32);
+  return tensor.shape.size() == 4 ? DnnlPicture(tensor.shape, ElementType::kF32, tensor.layout)
+                                  : DnnlDense(tensor.shape, ElementType::kF32);
 }
 
 memory::desc AnyWeights(const Shape& shape) {
@@ -40,7 +40,7 @@ struct FoldedNetwork::Program {
     const dnnl::convolution_forward::primitive_desc desc(
         engine, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
         DescOf(step.first->x), AnyWeights(spec.weight_shape()),
-        DnnlDense({spec.out_channels}, ValueType::kF32), DescOf(step.y), strides, pad, pad,
+        DnnlDense({spec.out_channels}, ElementType::kF32), DescOf(step.y), strides, pad, pad,
         Attributes(step));
     AddLayer<dnnl::convolution_forward>(desc, step, Fold(convolution, step.norm),
                                         spec.weight_shape());
@@ -50,14 +50,14 @@ struct FoldedNetwork::Program {
     const Shape shape = {dense.spec.out, dense.spec.in};
     const dnnl::inner_product_forward::primitive_desc desc(
         engine, dnnl::prop_kind::forward_inference, DescOf(step.first->x), AnyWeights(shape),
-        DnnlDense({dense.spec.out}, ValueType::kF32), DescOf(step.y), Attributes(step));
+        DnnlDense({dense.spec.out}, ElementType::kF32), DescOf(step.y), Attributes(step));
     AddLayer<dnnl::inner_product_forward>(desc, step, Fold(dense), shape);
   }
 
   template <typename Other>
   void Take(const FusedStep& step, const Other&) {
     if (step.first->x.data == traced_input) {
-      throw Error(ErrorKind::kUnsupported, "the network begins with no convolution", {},
+      throw Error(ErrorKind::kUnsupported, "the network does not begin with a convolution", {},
                   "evaluate it without folding");
     }
     actions.push_back([run = step.first->run](const void*) { run(); });
@@ -81,7 +81,7 @@ struct FoldedNetwork::Program {
   template <typename Layer, typename Desc>
   void AddLayer(const Desc& desc, const FusedStep& step, const FoldedWeights& folded,
                 const Shape& shape) {
-    const memory plain = Floats(DnnlDense(shape, ValueType::kF32), folded.weights);
+    const memory plain = Floats(DnnlDense(shape, ElementType::kF32), folded.weights);
     const memory weights(desc.weights_desc(), engine);
     dnnl::reorder(plain, weights).execute(stream, {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, weights}});
     std::unordered_map<int, memory> arguments = {
@@ -116,4 +116,4 @@ void FoldedNetwork::Run(const void* input) const {
   for (const auto& action : program_->actions) action(input);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

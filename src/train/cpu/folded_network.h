@@ -1,25 +1,25 @@
-// A traced network with batch normalisation folded into its convolutions.
+// Runs a traced network with batch normalisation folded into its convolutions.
 #pragma once
 
 #include <memory>
 
-#include "src/train/trace.h"
+#include "src/train/trace/trace.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// In f32: what QuantisedNetwork is but for the integers. Convolutions have the normalisation, the
-// residual and the ReLU behind them computed along, dense layers their ReLU; what else there is
-// runs as it was traced.
+// The f32 counterpart of QuantisedNetwork. Convolutions include the normalisation, residual and
+// ReLU after them, dense layers their ReLU; all other operations run as traced.
 //
-// Used by the thread that the traced model's Ops is attached to. Ends before model and Ops.
+// Used on the thread that the traced model's Ops is attached to. Must not outlive the model and the
+// Ops.
 class FoldedNetwork {
  public:
-  // Variables are taken as they are now. Throws Error (kUnsupported) for networks that begin with
-  // no convolution or dense layer, and for what oneDNN has not.
+  // Uses the current values of the variables. Throws Error (kUnsupported) for networks that do not
+  // begin with a convolution or dense layer, and for operations that oneDNN does not support.
   explicit FoldedNetwork(const Trace& trace);
   ~FoldedNetwork();
 
-  // Leaves the logits at Trace::logits. `input`: as large as the trace's, f32.
+  // Writes the logits to Trace::logits. `input`: f32, with the shape of the trace's input.
   void Run(const void* input) const;
 
  private:
@@ -27,4 +27,4 @@ class FoldedNetwork {
   std::unique_ptr<Program> program_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

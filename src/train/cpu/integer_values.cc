@@ -5,7 +5,7 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -13,7 +13,8 @@ using DataType = memory::data_type;
 
 constexpr float kLargestSigned = 127;
 
-// Without VNNI, oneDNN adds pairs of products in 16 bits, which 8 bits without a sign overflow.
+// Without VNNI, oneDNN adds pairs of products in 16 bits, which full unsigned 8-bit values
+// overflow.
 float LargestUnsigned() {
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::sse41:
@@ -33,8 +34,8 @@ IntegerValues::IntegerValues(const Trace& trace, const ActivationRanges& ranges)
 
 memory::desc IntegerValues::DescOf(const Tensor& tensor, DataType type) {
   const memory::desc of_bytes = tensor.shape.size() == 4
-                                    ? DnnlPicture(tensor.shape, ValueType::kU8, tensor.layout)
-                                    : DnnlDense(tensor.shape, ValueType::kU8);
+                                    ? DnnlPicture(tensor.shape, ElementType::kU8, tensor.layout)
+                                    : DnnlDense(tensor.shape, ElementType::kU8);
   return {of_bytes.get_dims(), type, of_bytes.get_strides()};
 }
 
@@ -43,7 +44,7 @@ memory IntegerValues::MemoryOf(const Tensor& tensor, const IntegerValue& value) 
 }
 
 memory IntegerValues::Floats(const std::vector<float>& values) const {
-  memory floats(DnnlDense({static_cast<int64_t>(values.size())}, ValueType::kF32), engine_);
+  memory floats(DnnlDense({static_cast<int64_t>(values.size())}, ElementType::kF32), engine_);
   std::copy(values.begin(), values.end(), static_cast<float*>(floats.get_data_handle()));
   return floats;
 }
@@ -81,7 +82,7 @@ void IntegerValues::InFloats(const Tensor& tensor) {
           DNNL_ARG_SRC, value->scale);
 }
 
-// What is read from the network's input is read from the action's.
+// Reads of the network's input use the input given to the action.
 void IntegerValues::Convert(const memory& from, const memory& to, int scaled, float scale) {
   dnnl::primitive_attr attributes;
   attributes.set_scales_mask(scaled, 0);
@@ -103,4 +104,4 @@ void IntegerValues::Add(dnnl::primitive primitive, std::unordered_map<int, memor
        arguments = std::move(arguments)](const void*) { primitive.execute(stream, arguments); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

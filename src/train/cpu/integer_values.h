@@ -1,4 +1,4 @@
-// Where a network's activations are as integers, and how they come there and back.
+// Integer copies of a network's activations, and conversions to and from f32.
 #pragma once
 
 #include <dnnl.hpp>
@@ -8,41 +8,41 @@
 #include <unordered_map>
 #include <vector>
 
-#include "src/train/calibration.h"
+#include "src/train/trace/calibration.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// What a network does with an input, one after the other.
+// The operations of a network on an input, in order.
 using Actions = std::vector<std::function<void(const void* input)>>;
 
-// An activation: about scale times its integers. Does not own them.
+// An activation: approximately scale times its integers. Does not own its memory.
 struct IntegerValue {
   void* data = nullptr;
   dnnl::memory::data_type type = dnnl::memory::data_type::u8;  // or s8
   float scale = 1;
 };
 
-// While a network is being put together. Activations are named by where they are in f32.
+// Used while a network is built. Activations are identified by their f32 address.
 class IntegerValues {
  public:
-  // Both outlive it.
+  // Both must outlive this object.
   IntegerValues(const Trace& trace, const ActivationRanges& ranges);
 
   static dnnl::memory::desc DescOf(const Tensor& tensor, dnnl::memory::data_type type);
   dnnl::memory MemoryOf(const Tensor& tensor, const IntegerValue& value) const;
   dnnl::memory Floats(const std::vector<float>& values) const;
 
-  // As it is; null: in f32 alone.
+  // The current integers; null: only in f32.
   const IntegerValue* Find(const void* tensor) const;
-  // From now on it is made anew: with the scale of another, or with that of its range.
+  // Creates new integers for the activation, with the given scale or that of its range.
   IntegerValue Make(const Tensor& tensor, dnnl::memory::data_type type, float scale);
   IntegerValue Make(const Tensor& tensor, bool is_unsigned);
-  // From now on it is where another was.
+  // Changes the memory of the activation's integers.
   void Place(const Tensor& tensor, void* data) { values_.at(tensor.data).data = data; }
-  // From now on it is in f32 alone.
+  // Marks the activation as available in f32 only.
   void Forget(const Tensor& tensor) { values_.erase(tensor.data); }
 
-  // Converts where that is necessary.
+  // Converts if necessary.
   IntegerValue InIntegers(const Tensor& tensor);
   void InFloats(const Tensor& tensor);
 
@@ -51,7 +51,7 @@ class IntegerValues {
   const dnnl::engine& engine() const noexcept { return engine_; }
   const dnnl::stream& stream() const noexcept { return stream_; }
   Actions& actions() noexcept { return actions_; }
-  // What the actions need.
+  // Memory that the actions use.
   std::vector<dnnl::memory>& buffers() noexcept { return buffers_; }
 
  private:
@@ -64,7 +64,7 @@ class IntegerValues {
   Actions actions_;
   std::vector<dnnl::memory> buffers_;
   std::map<const void*, IntegerValue> values_;
-  std::set<const void*> in_floats_;  // of values_, those that are there in f32 as well
+  std::set<const void*> in_floats_;  // keys of values_ that are also available in f32
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <atomic>
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-constexpr size_t kElementsAtATime = 65536;  // by a thread
+constexpr size_t kElementsAtATime = 65536;  // per thread
 
-// By the bits, which are compared faster than values.
+// Compares bit patterns, which is faster than comparing values.
 constexpr uint32_t kSign = 0x8000'0000, kInfinity = 0x7f80'0000;
 constexpr uint16_t kBf16Sign = kSign >> 16, kBf16Infinity = kInfinity >> 16;
 bool IsNotANumber(uint32_t f32) { return (f32 & ~kSign) > kInfinity; }
@@ -32,7 +32,7 @@ bool Has(const Team& team, const void* values, size_t count) {
 
 template <typename Bits>
 void Keep(const PoolingSpec& spec, const void* x, void* y) {
-  const bool last = spec.layout == ImageLayout::kNhwc;  // channels
+  const bool last = spec.layout == ImageLayout::kNhwc;  // position of the channels
   const auto at = [&](int64_t n, int64_t c, int64_t i, int64_t j, int64_t height, int64_t width) {
     return last ? ((n * height + i) * width + j) * spec.channels + c
                 : ((n * spec.channels + c) * height + i) * width + j;
@@ -52,13 +52,13 @@ void Keep(const PoolingSpec& spec, const void* x, void* y) {
 
 }  // namespace
 
-bool HasNotANumber(const Team& team, ValueType type, const void* values, size_t count) {
-  return type == ValueType::kBf16 ? Has<uint16_t>(team, values, count)
-                                  : Has<uint32_t>(team, values, count);
+bool HasNotANumber(const Team& team, ElementType type, const void* values, size_t count) {
+  return type == ElementType::kBf16 ? Has<uint16_t>(team, values, count)
+                                    : Has<uint32_t>(team, values, count);
 }
 
 void KeepNotANumber(const PoolingSpec& spec, const void* x, void* y) {
-  spec.type == ValueType::kBf16 ? Keep<uint16_t>(spec, x, y) : Keep<uint32_t>(spec, x, y);
+  spec.type == ElementType::kBf16 ? Keep<uint16_t>(spec, x, y) : Keep<uint32_t>(spec, x, y);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

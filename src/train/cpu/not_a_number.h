@@ -1,16 +1,16 @@
-// Values that are no numbers, where oneDNN's operations would lose them.
+// Detects and propagates NaN where oneDNN's operations would lose it.
 #pragma once
 
-#include "recpack/train/ops.h"
 #include "src/train/cpu/team.h"
+#include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Of `count` values of f32 or bf16, whether one is no number.
-bool HasNotANumber(const Team& team, ValueType type, const void* values, size_t count);
+// Returns true if any of `count` f32 or bf16 values is NaN.
+bool HasNotANumber(const Team& team, ElementType type, const void* values, size_t count);
 
-// The result of a window with such a value in it becomes one too: its maximum, as on other devices.
-// Of maximum pooling of x, which was done.
+// Call after maximum pooling of x: stores NaN for each window that contains NaN, as other devices
+// do.
 void KeepNotANumber(const PoolingSpec& spec, const void* x, void* y);
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -6,45 +6,45 @@
 
 #include "recpack/base/out_of_memory.h"
 #include "src/base/format.h"
-#include "src/train/cpu/out_of_memory.h"
+#include "src/train/cpu/cpu_ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
 using dnnl::memory;
 
 void RequireRoomForCode() {
-  constexpr size_t kMostCode = size_t{32} << 20;  // of one primitive's kernels, by far
+  constexpr size_t kMostCode = size_t{32} << 20;  // of one primitive's kernels; a generous bound
   void* room =
       ::mmap(nullptr, kMostCode, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) throw HostMemoryError(kMostCode);
   ::munmap(room, kMostCode);
 }
 
-memory::data_type DnnlType(ValueType type) {
+memory::data_type DnnlType(ElementType type) {
   switch (type) {
-    case ValueType::kF32:
+    case ElementType::kF32:
       return memory::data_type::f32;
-    case ValueType::kBf16:
+    case ElementType::kBf16:
       return memory::data_type::bf16;
-    case ValueType::kU8:
+    case ElementType::kU8:
       return memory::data_type::u8;
-    case ValueType::kI32:
+    case ElementType::kI32:
       return memory::data_type::s32;
     default:
       break;
   }
   throw Error(ErrorKind::kUnsupported,
-              format("CPU devices do not compute with {}", ValueTypeName(type)), {},
+              format("CPU devices do not compute with {}", ElementName(type)), {},
               "choose f32 or bf16");
 }
 
-memory::desc DnnlPicture(const Shape& shape, ValueType type, ImageLayout layout) {
+memory::desc DnnlPicture(const Shape& shape, ElementType type, ImageLayout layout) {
   const auto tag =
       layout == ImageLayout::kNhwc ? memory::format_tag::nhwc : memory::format_tag::nchw;
   return {shape, DnnlType(type), tag};
 }
 
-memory::desc DnnlDense(const Shape& shape, ValueType type) {
+memory::desc DnnlDense(const Shape& shape, ElementType type) {
   memory::dims strides(shape.size(), 1);
   for (size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
   return {shape, DnnlType(type), strides};
@@ -88,4 +88,4 @@ void DnnlArray::Finish(const CpuContext& context) {
   if (!same_) out_.execute(context.stream, theirs_, ours_);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

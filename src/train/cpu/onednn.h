@@ -1,4 +1,4 @@
-// What the operations of a CPU device share.
+// oneDNN helpers that the operations of a CPU device share.
 #pragma once
 
 #include <dnnl.hpp>
@@ -6,32 +6,32 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "recpack/train/ops.h"
 #include "src/train/cpu/team.h"
-#include "src/train/memory_purpose.h"
+#include "src/train/ops/memory_purpose.h"
+#include "src/train/ops/ops.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Of one device. Outlives its operations.
+// Per device. Must outlive its operations.
 struct CpuContext {
   dnnl::engine engine;
   dnnl::stream stream;
   Team team;
 };
 
-dnnl::memory::data_type DnnlType(ValueType type);
-// A picture as it lies in memory.
-dnnl::memory::desc DnnlPicture(const Shape& shape, ValueType type, ImageLayout layout);
-dnnl::memory::desc DnnlDense(const Shape& shape, ValueType type);
+dnnl::memory::data_type DnnlType(ElementType type);
+// Memory descriptor of an image batch.
+dnnl::memory::desc DnnlPicture(const Shape& shape, ElementType type, ImageLayout layout);
+dnnl::memory::desc DnnlDense(const Shape& shape, ElementType type);
 
-// Throws Error: OutOfMemory, or kUnsupported.
+// Throws Error: OutOfMemory or kUnsupported.
 [[noreturn]] void ThrowDnnlError(const std::string& what, const dnnl::error& error);
 
-// Throws HostMemoryError where there is no room for the code of a primitive: oneDNN writes to a
-// null pointer where it gets none.
+// Throws HostMemoryError if there is no memory for the code of a primitive. Without it, oneDNN
+// would write to a null pointer.
 void RequireRoomForCode();
 
-// Makes something of oneDNN, or says as an Error what could not be made.
+// Runs `body`, and rethrows oneDNN errors as Error with `what` could not be made.
 template <typename Body>
 auto WithDnnl(const std::string& what, const Body& body) {
   try {
@@ -44,20 +44,20 @@ auto WithDnnl(const std::string& what, const Body& body) {
   }
 }
 
-// An array that a primitive wants in a form of its own: copied there and back where it must be.
+// An array in the memory format that a primitive needs; converted to and from it if necessary.
 class DnnlArray {
  public:
   DnnlArray() = default;
-  // `ours`: how callers have it; `theirs`: how the primitive wants it.
+  // `ours`: the callers' format; `theirs`: the primitive's.
   DnnlArray(const CpuContext& context, const dnnl::memory::desc& ours,
             const dnnl::memory::desc& theirs);
 
-  // For the primitive to read.
+  // Input of the primitive.
   const dnnl::memory& In(const CpuContext& context, const void* data);
-  // For the primitive to write; Finish() brings it to `data`.
+  // Output of the primitive; Finish() converts it to `data`.
   const dnnl::memory& Out(void* data);
   void Finish(const CpuContext& context);
-  // As it was given last.
+  // The memory of the last In() or Out().
   const dnnl::memory& memory() const { return same_ ? ours_ : theirs_; }
 
  private:
@@ -76,4 +76,4 @@ std::unique_ptr<Embedding> MakeCpuEmbedding(const CpuContext& context, const Emb
 std::unique_ptr<Factorisation> MakeCpuFactorisation(const CpuContext& context,
                                                     const FactorisationSpec& spec);
 
-}  // namespace recpack
+}  // namespace recpack::train

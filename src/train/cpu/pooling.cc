@@ -1,7 +1,7 @@
 #include "src/train/cpu/not_a_number.h"
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -35,7 +35,7 @@ class CpuPooling final : public Pooling {
     x_.set_data_handle(const_cast<void*>(x));
     y_.set_data_handle(y);
     Execute(forward_, {{DNNL_ARG_SRC, x_}, {DNNL_ARG_DST, y_}});
-    // oneDNN's maximum passes over what is no number.
+    // oneDNN's maximum ignores NaN.
     const auto count =
         static_cast<size_t>(spec_.batch * spec_.channels * spec_.height * spec_.width);
     if (IsMax() && HasNotANumber(context_.team, spec_.type, x, count)) KeepNotANumber(spec_, x, y);
@@ -67,4 +67,4 @@ std::unique_ptr<Pooling> MakeCpuPooling(const CpuContext& context, const Pooling
   return WithDnnl("a pooling layer", [&] { return std::make_unique<CpuPooling>(context, spec); });
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

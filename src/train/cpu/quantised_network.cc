@@ -6,9 +6,9 @@
 #include "src/train/cpu/fold.h"
 #include "src/train/cpu/integer_values.h"
 #include "src/train/cpu/onednn.h"
-#include "src/train/fused_steps.h"
+#include "src/train/trace/fused_steps.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using dnnl::memory;
@@ -23,7 +23,7 @@ Tensor At(const void* data, Tensor as) {
   return as;
 }
 
-// Puts the network together, step by step.
+// Builds the network, step by step.
 class Lowering {
  public:
   Lowering(const Trace& trace, const ActivationRanges& ranges)
@@ -71,7 +71,7 @@ class Lowering {
     const Shape shape = {dense.spec.out, dense.spec.in};
     const dnnl::inner_product_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, IntegerValues::DescOf(step.x, x.type),
-        AnyWeights(shape), DnnlDense({dense.spec.out}, ValueType::kF32),
+        AnyWeights(shape), DnnlDense({dense.spec.out}, ElementType::kF32),
         IntegerValues::DescOf(step.y, y.type), Attributes({}, fused.relu));
     AddLayer<dnnl::inner_product_forward>(desc, values_.MemoryOf(step.x, x),
                                           values_.MemoryOf(step.y, y), {x.scale, y.scale},
@@ -100,7 +100,7 @@ class Lowering {
       const Tensor residual = At(data, out);
       const IntegerValue there = values_.InIntegers(residual);
       post.append_sum(there.scale, 0, there.type);
-      // It is added to in place, where nobody reads it afterwards.
+      // Added to in place if it is not read later.
       if (step.first->x.data == data || ReadLater(data)) {
         Reorder(values_.MemoryOf(residual, there),
                 {IntegerValues::DescOf(out, there.type), values_.engine(), y.data});
@@ -114,20 +114,20 @@ class Lowering {
     const dnnl::convolution_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
         IntegerValues::DescOf(step.first->x, x.type), AnyWeights(spec.weight_shape()),
-        DnnlDense({spec.out_channels}, ValueType::kF32), IntegerValues::DescOf(out, y.type),
+        DnnlDense({spec.out_channels}, ElementType::kF32), IntegerValues::DescOf(out, y.type),
         strides, pad, pad, Attributes(post, step.relu));
     AddLayer<dnnl::convolution_forward>(desc, values_.MemoryOf(step.first->x, x),
                                         values_.MemoryOf(out, y), {x.scale, y.scale},
                                         Fold(convolution, step.norm), spec.weight_shape());
   }
 
-  // By a step that comes.
+  // Tells whether a later step reads it.
   bool ReadLater(const void* data) const {
     return std::any_of(steps_.begin() + next_, steps_.end(),
                        [&](const FusedStep& step) { return step.Reads(data); });
   }
 
-  // Of a layer: a scale for all of x and of y, one for each output channel of the weights.
+  // For a layer: one scale for x and one for y, and one per output channel of the weights.
   static dnnl::primitive_attr Attributes(dnnl::post_ops post, bool relu) {
     if (relu) post.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
     dnnl::primitive_attr attributes;
@@ -146,7 +146,7 @@ class Lowering {
   void AddLayer(const Desc& desc, const memory& x, const memory& y, const Scales& scales,
                 const FoldedWeights& folded, const Shape& shape) {
     const IntegerWeights weights = ToIntegers(folded);
-    const memory::dims dense = DnnlDense(shape, ValueType::kU8).get_strides();
+    const memory::dims dense = DnnlDense(shape, ElementType::kU8).get_strides();
     const memory plain({shape, DataType::s8, dense}, values_.engine());
     std::copy(weights.integers.begin(), weights.integers.end(),
               static_cast<int8_t*>(plain.get_data_handle()));
@@ -170,7 +170,7 @@ class Lowering {
 
   void AsTraced(const TracedStep& step) {
     if (step.x.data == trace_.input.data) {
-      throw Error(ErrorKind::kUnsupported, "the network begins with no convolution", {},
+      throw Error(ErrorKind::kUnsupported, "the network does not begin with a convolution", {},
                   "evaluate it in f32");
     }
     values_.InFloats(step.x);
@@ -182,7 +182,7 @@ class Lowering {
   const Trace& trace_;
   const std::vector<FusedStep> steps_;
   IntegerValues values_;
-  ptrdiff_t next_ = 0;  // step
+  ptrdiff_t next_ = 0;  // index of the next step
   OperationCounts counts_;
 };
 
@@ -212,4 +212,4 @@ void QuantisedNetwork::Run(const void* input) const {
 
 OperationCounts QuantisedNetwork::counts() const noexcept { return program_->counts; }
 
-}  // namespace recpack
+}  // namespace recpack::train

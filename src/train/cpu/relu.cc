@@ -4,14 +4,14 @@
 
 #include "src/train/cpu/onednn.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-constexpr size_t kElementsAtATime = 16384;  // by a thread
+constexpr size_t kElementsAtATime = 16384;  // per thread
 constexpr uint16_t kSign = 0x8000, kInfinity = 0x7f80;
 
 float ReluOf(float x) { return x < 0 ? 0 : x; }
-// Of the bits of a bf16.
+// Works on the bits of a bf16.
 uint16_t ReluOf(uint16_t x) {
   const bool number = (x & ~kSign) <= kInfinity;
   return (x & kSign) && number ? 0 : x;
@@ -32,8 +32,8 @@ void Each(const Team& team, const Tensor& x, const Tensor& y) {
 }  // namespace
 
 void Relu(const Team& team, const Tensor& x, const Tensor& y) {
-  DnnlType(x.type);  // refuses others
-  x.type == ValueType::kBf16 ? Each<uint16_t>(team, x, y) : Each<float>(team, x, y);
+  DnnlType(x.type);  // throws for other types
+  x.type == ElementType::kBf16 ? Each<uint16_t>(team, x, y) : Each<float>(team, x, y);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,15 +4,16 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-// Of libgomp. Clang has no header for it; built with Clang, only oneDNN's own work is parallel.
+// Declared in libgomp; Clang has no header for it. In Clang builds, only oneDNN's own work is
+// parallel.
 extern "C" void omp_set_num_threads(int threads);
 extern "C" int omp_get_thread_num();
 
-namespace recpack {
+namespace recpack::train {
 
 Team::Team(int threads, std::vector<int> processors)
     : threads_(threads), processors_(std::move(processors)) {
-  if (threads < 1) throw Error(ErrorKind::kInvalidArgument, "a CPU device needs a thread");
+  if (threads < 1) throw Error(ErrorKind::kInvalidArgument, "a CPU device needs at least 1 thread");
 }
 
 void Team::Attach() const {
@@ -29,4 +30,4 @@ void Team::Run(size_t count, void (*body)(const void*, size_t), const void* cont
   for (size_t i = 0; i < count; ++i) body(context, i);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,23 +1,24 @@
-// The threads of one CPU device.
+// Thread team of one CPU device.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-namespace recpack {
+namespace recpack::train {
 
-// Threads are OpenMP's, which oneDNN uses as well: one team serves both. Used by the thread that
-// called Attach().
+// Uses OpenMP's threads, as oneDNN does, so one team serves both. Used by the thread that called
+// Attach().
 class Team {
  public:
-  // `processors`: what its threads are bound to, one each; empty: not bound.
+  // `processors`: one per thread, to bind it to; empty: not bound.
   Team(int threads, std::vector<int> processors);
 
   int threads() const noexcept { return threads_; }
   void Attach() const;
 
-  // body(i) for each i in [0, count): stretches of equal length, one a thread. noexcept bodies.
+  // Calls body(i) for each i in [0, count), split into equal ranges, one per thread. `body` must
+  // not throw.
   template <typename Body>
   void For(size_t count, const Body& body) const {
     Run(
@@ -32,4 +33,4 @@ class Team {
   std::vector<int> processors_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

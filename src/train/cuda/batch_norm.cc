@@ -1,10 +1,10 @@
 #include <vector>
 
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
-#include "src/train/norm_passes.h"
+#include "src/train/cuda/kernels/kernels.h"
+#include "src/train/ops/norm_passes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaBatchNorm final : public NormPasses {
@@ -14,7 +14,7 @@ class CudaBatchNorm final : public NormPasses {
         context_(context),
         shape_{spec.batch, spec.channels, spec.height * spec.width, spec.type, spec.layout},
         channels_(static_cast<size_t>(spec.channels)),
-        // So that each array begins where vectors may.
+        // Aligns each array for vector access.
         stride_((channels_ + 63) / 64 * 64),
         constants_(kConstants * stride_ * sizeof(float)) {
     context.Reserve(NormPartials(shape_) * sizeof(float));
@@ -22,8 +22,8 @@ class CudaBatchNorm final : public NormPasses {
 
   void Train(const BatchNormVariables& variables, const void* x, const void* residual,
              void* y) override {
-    // As on the CPU: of the batch alone, or where all must shift alike, of the running mean, which
-    // then is.
+    // As on the CPU: from the batch alone, or, if all devices must use the same shift, the running
+    // mean, which is equal on all.
     const float* shift = variables.running_mean;
     if (!spec_.sum_over_devices) {
       LaunchNormFirst(shape_, x, At(kShift), stream());
@@ -55,7 +55,7 @@ class CudaBatchNorm final : public NormPasses {
                                gradient.mask, partial(), stream());
     const NormGradients dx_of = {nullptr, nullptr, At(kOfG), At(kOfX), At(kConstant)};
     if (spec_.sum_over_devices) {
-      // The variables' gradients are of this device's samples, dx is of all.
+      // The variables' gradients cover this device's samples, dx all devices'.
       LaunchNormGradients(sums, 1, variables.scale, constants,
                           {d_scale, d_shift, nullptr, nullptr, nullptr}, stream());
       const Whole whole = OverDevices(sums);
@@ -71,7 +71,7 @@ class CudaBatchNorm final : public NormPasses {
   }
 
  private:
-  // Arrays of constants by channel; the last is of two sums each.
+  // Arrays of per-channel constants; the last one holds two sums per channel.
   enum Constant : size_t {
     kMean,
     kInverseStd,
@@ -94,7 +94,7 @@ class CudaBatchNorm final : public NormPasses {
   float* partial() const { return context_.Workspace<float>(); }
   cudaStream_t stream() const { return context_.stream(); }
   double OwnCount() const { return static_cast<double>(shape_.batch * shape_.plane); }
-  // The sums of all devices: the hook takes them on the host, so this waits where there is one.
+  // Sums over all devices. The hook takes sums on the host, so this waits if there is one.
   Whole OverDevices(const NormSlices& own) {
     if (!spec_.sum_over_devices) return {own, OwnCount()};
     float* sums = At(kSums);
@@ -126,4 +126,4 @@ std::unique_ptr<BatchNorm> MakeCudaBatchNorm(Ops& ops, CudaContext& context,
   return std::make_unique<CudaBatchNorm>(ops, context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

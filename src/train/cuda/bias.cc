@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace recpack {
+namespace recpack::train {
 
 CudaBias::CudaBias(CudaContext& context, const ByChannel& shape)
     : context_(context), shape_(shape), ones_(static_cast<size_t>(shape.channels) * sizeof(float)) {
@@ -24,4 +24,4 @@ void CudaBias::Gradient(const void* dy, float* d_bias) const {
   LaunchNormTotals(sums, d_bias, nullptr, context_.stream());
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

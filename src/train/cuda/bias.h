@@ -1,14 +1,14 @@
-// Biases of convolutions and dense layers: they go by channel, as batch normalisation does.
+// Biases of convolutions and dense layers, one value per channel.
 #pragma once
 
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class CudaBias {
  public:
-  // Of results and gradients of this shape.
+  // `shape`: of outputs and their gradients.
   CudaBias(CudaContext& context, const ByChannel& shape);
 
   // y += bias.
@@ -22,4 +22,4 @@ class CudaBias {
   CudaArray ones_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -3,7 +3,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 int CheckedDevice(int device) {
@@ -35,7 +35,7 @@ CudaContext::CudaContext(const CudaOptions& options)
 CudaContext::~CudaContext() { Release(); }
 
 void CudaContext::Release() noexcept {
-  cudaSetDevice(device());  // the thread may not be the one that used it
+  cudaSetDevice(device());  // another thread may be destroying it
   side_.reset();
   second_.reset();
   first_.reset();
@@ -48,4 +48,4 @@ void CudaContext::SetCapturing(bool capturing) noexcept {
   second_->SetCapturing(capturing);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

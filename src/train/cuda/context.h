@@ -1,17 +1,20 @@
-// What the operations of one CUDA device share.
+// State shared by the operations of one CUDA device, and the functions that make them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
-#include "recpack/train/cuda_ops.h"
-#include "src/train/cuda/lane.h"
-#include "src/train/cuda/side_stream.h"
+#include "src/train/cuda/cuda_ops.h"
+#include "src/train/cuda/runtime/lane.h"
+#include "src/train/cuda/runtime/side_stream.h"
+#include "src/train/ops/captured_work.h"
+#include "src/train/ops/exchange_stream.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Of one logical device; outlives its operations. Its device is made the thread's current one, and
-// must be that in all calls.
+// One per logical device; must outlive its operations. Makes its GPU the thread's current device,
+// which it must be in all calls.
 class CudaContext {
  public:
   explicit CudaContext(const CudaOptions& options);
@@ -24,27 +27,27 @@ class CudaContext {
   const CudaLibraries& libraries() const noexcept { return libraries_; }
   cublasLtHandle_t cublas() const noexcept { return cublas_; }
 
-  // The order of work that the device is known by, and a second one beside it.
+  // The device's main stream, and a second one beside it.
   cudaStream_t first_stream() const noexcept { return first_->stream(); }
   SideStream& side() noexcept { return *side_; }
 
-  // Where operations are enqueued now: the first, or within SideStream::Do() the second.
+  // The stream to enqueue on now: the main one, or the second one within SideStream::Do().
   cudaStream_t stream() const noexcept { return lane().stream(); }
   cudnnHandle_t cudnn() const noexcept { return lane().cudnn(); }
-  // For the insides of one operation, whatever it is. Operations ask for theirs when they are made,
-  // and for its place whenever they run.
+  // Scratch memory of one operation at a time. Operations reserve it when they are made, and ask
+  // for its address in each run.
   template <typename T>
   T* Workspace() const noexcept {
     return static_cast<T*>(lane().workspace());
   }
 
-  // As CudaLane::Reserve(), of the first, or of operations that are done on either.
+  // Like CudaLane::Reserve(): for operations on the main stream, or on either stream.
   void Reserve(size_t bytes) { first_->Reserve(bytes); }
   void ReserveOnEither(size_t bytes) {
     first_->Reserve(bytes);
     second_->Reserve(bytes);
   }
-  // Between cudaStreamBeginCapture() of the first stream and cudaStreamEndCapture().
+  // Set between cudaStreamBeginCapture() and cudaStreamEndCapture() of the main stream.
   void SetCapturing(bool capturing) noexcept;
   bool capturing() const noexcept { return capturing_; }
 
@@ -69,4 +72,14 @@ std::unique_ptr<Embedding> MakeCudaEmbedding(CudaContext& context, const Embeddi
 std::unique_ptr<Factorisation> MakeCudaFactorisation(CudaContext& context,
                                                      const FactorisationSpec& spec);
 
-}  // namespace recpack
+// Captures what `work` enqueues on the context's stream, and on streams that wait for it and that
+// it waits for in turn. Like Ops::Capture().
+std::unique_ptr<CapturedWork> CaptureGraph(CudaContext& context, const std::function<void()>& work);
+
+std::unique_ptr<Readback> MakeCudaReadback(const CudaContext& context, size_t bytes);
+
+// `streams`: of the logical device on GPU number `device`; must outlive the result.
+std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, SideStream& streams,
+                                                       size_t marks);
+
+}  // namespace recpack::train

@@ -6,13 +6,13 @@
 #include "src/train/cuda/bias.h"
 #include "src/train/cuda/descriptors.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-constexpr size_t kMostWorkspace = size_t{512} << 20;  // of an algorithm
+constexpr size_t kMostWorkspace = size_t{512} << 20;  // per algorithm
 constexpr int kCandidates = 16;                       // more than cuDNN has
 
-// One way of a convolution: how cuDNN computes it.
+// A cuDNN algorithm for one direction of a convolution.
 template <typename Algorithm>
 struct Way {
   CudnnConvolution convolution;
@@ -26,15 +26,14 @@ struct Way {
   }
 };
 
-// The inputs of products are what they are, or rounded to TF32.
-cudnnMathType_t FirstMath(const CudaContext& context, ValueType type) {
-  if (type != ValueType::kF32) return CUDNN_TENSOR_OP_MATH;
+// Products use f32 inputs as they are, or rounded to TF32.
+cudnnMathType_t FirstMath(const CudaContext& context, ElementType type) {
+  if (type != ElementType::kF32) return CUDNN_TENSOR_OP_MATH;
   return context.tf32() ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
 }
 
-// The first algorithm of cuDNN's heuristics that gives the same bits each time and needs little
-// memory. ask(convolution, room, &count, candidates) and size(convolution, algorithm, &bytes) are
-// cuDNN's.
+// Chooses the first of cuDNN's heuristics that is deterministic and within the workspace limit.
+// ask(convolution, room, &count, candidates) and size(convolution, algorithm, &bytes) call cuDNN.
 template <typename Candidate, typename Ask, typename Size>
 auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what, const Ask& ask,
             const Size& size) {
@@ -50,8 +49,7 @@ auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what,
   std::array<Candidate, kCandidates> candidates = {};
   int count = 0;
   const cudnnStatus_t asked = ask(way.convolution.get(), kCandidates, &count, candidates.data());
-  // Of a first layer nobody asks for the inputs' gradients: what there is not is told when it is
-  // used.
+  // A first layer needs no input gradient: a missing algorithm is reported when it is used.
   if (CUDNN_STATUS_CATEGORY(asked) == CUDNN_STATUS_NOT_SUPPORTED) {
     count = 0;
   } else {
@@ -62,7 +60,7 @@ auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what,
     if (candidate.status != CUDNN_STATUS_SUCCESS || candidate.determinism != CUDNN_DETERMINISTIC) {
       continue;
     }
-    // One that would round what is not to be rounded is asked to compute without.
+    // Requests FMA if the candidate would round inputs that must not be rounded.
     set_math(way.convolution, math == CUDNN_FMA_MATH ? math : candidate.mathType);
     size_t bytes = 0;
     if (size(way.convolution.get(), candidate.algo, &bytes) != CUDNN_STATUS_SUCCESS ||
@@ -79,7 +77,7 @@ auto Choose(CudaContext& context, const ConvolutionSpec& spec, const char* what,
             format("{}: cuDNN has none that is deterministic, of at most {} MB of "
                    "workspace, for {} by {}, {} {}",
                    what, kMostWorkspace >> 20, ShapeText(spec.in_shape()),
-                   ShapeText(spec.weight_shape()), spec.type == ValueType::kF32 ? "f32" : "bf16",
+                   ShapeText(spec.weight_shape()), spec.type == ElementType::kF32 ? "f32" : "bf16",
                    spec.layout == ImageLayout::kNhwc ? "NHWC" : "NCHW"),
             {}, "choose the other layout, f32 or a smaller batch");
   return way;
@@ -106,7 +104,7 @@ class CudaConvolution final : public Convolution {
 
   void SetWeights(const float* weights, const float* bias) override {
     bias_values_ = bias;
-    LaunchConvert(Weights(const_cast<float*>(weights), ValueType::kF32, ImageLayout::kNchw),
+    LaunchConvert(Weights(const_cast<float*>(weights), ElementType::kF32, ImageLayout::kNchw),
                   Weights(weights_.data(), spec_.type, spec_.layout), context_.stream());
   }
 
@@ -137,7 +135,7 @@ class CudaConvolution final : public Convolution {
                                                w_.get(), d_weights_.data()),
               "cudnnConvolutionBackwardFilter");
     LaunchConvert(Weights(d_weights_.data(), spec_.type, spec_.layout),
-                  Weights(d_weights, ValueType::kF32, ImageLayout::kNchw), context_.stream());
+                  Weights(d_weights, ElementType::kF32, ImageLayout::kNchw), context_.stream());
     if (bias_ && d_bias) bias_->Gradient(dy, d_bias);
   }
 
@@ -148,8 +146,8 @@ class CudaConvolution final : public Convolution {
     Check(context_.libraries(), status, call);
   }
 
-  // As a tensor: OIHW, or OHWI where pictures are NHWC.
-  Tensor Weights(void* data, ValueType type, ImageLayout layout) const {
+  // As a tensor: OIHW, or OHWI for NHWC images.
+  Tensor Weights(void* data, ElementType type, ImageLayout layout) const {
     return {data, type, spec_.weight_shape(), layout};
   }
 
@@ -195,8 +193,8 @@ class CudaConvolution final : public Convolution {
   const CudaContext& context_;
   const decltype(CudaLibraries::cudnn)& cudnn_;
   const ConvolutionSpec spec_;
-  const CudnnTensor x_, y_;  // and their gradients
-  const CudnnFilter w_;      // and its
+  const CudnnTensor x_, y_;  // also for their gradients
+  const CudnnFilter w_;      // also for its gradient
   const Way<cudnnConvolutionFwdAlgo_t> forward_;
   const Way<cudnnConvolutionBwdDataAlgo_t> data_;
   const Way<cudnnConvolutionBwdFilterAlgo_t> filter_;
@@ -212,4 +210,4 @@ std::unique_ptr<Convolution> MakeCudaConvolution(CudaContext& context,
   return std::make_unique<CudaConvolution>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,18 +1,16 @@
-#include "recpack/train/cuda_ops.h"
+#include "src/train/cuda/cuda_ops.h"
 
 #include <algorithm>
 
 #include "src/base/format.h"
-#include "src/train/cuda/exchange_stream.h"
-#include "src/train/cuda/graph.h"
-#include "src/train/cuda/kernels.h"
-#include "src/train/cuda/peer_access.h"
-#include "src/train/cuda/readback.h"
+#include "src/train/cuda/context.h"
+#include "src/train/cuda/kernels/kernels.h"
+#include "src/train/cuda/runtime/peer_access.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-constexpr size_t kMostStored = 1024;  // bytes that kernels bring as their arguments
+constexpr size_t kMostStored = 1024;  // bytes passed as kernel arguments
 
 class CudaOps final : public Ops {
  public:
@@ -32,7 +30,7 @@ class CudaOps final : public Ops {
   void Upload(void* to, const void* from, size_t bytes) override {
     if (bytes <= kMostStored) return StoreFew(to, from, bytes);
     Copy(to, from, bytes, cudaMemcpyHostToDevice);
-    Synchronise();  // of pinned memory it is not read yet
+    Synchronise();  // pinned memory may still be read
   }
   void Download(void* to, const void* from, size_t bytes) override {
     Copy(to, from, bytes, cudaMemcpyDeviceToHost);
@@ -152,4 +150,4 @@ std::unique_ptr<Ops> MakeCudaOps(const CudaOptions& options) {
   return std::make_unique<CudaOps>(options);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

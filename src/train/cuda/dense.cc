@@ -2,11 +2,11 @@
 #include "src/train/cuda/bias.h"
 #include "src/train/cuda/matrix_product.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-// Arrays by rows are the transposes of what cuBLAS sees: y is its (out, batch), x its (in, batch),
-// the weights its (in, out).
+// cuBLAS sees row-major arrays transposed: y as (out, batch), x as (in, batch), the weights as (in,
+// out).
 class CudaDense final : public Dense {
  public:
   CudaDense(CudaContext& context, const DenseSpec& spec)
@@ -21,7 +21,7 @@ class CudaDense final : public Dense {
                            .vector = CUBLASLT_EPILOGUE_BIAS}),
         data_(context,
               {.m = spec.in, .n = spec.batch, .k = spec.out, .in = spec.type, .out = spec.type}),
-        // f32 gradients of rounded values: those of the bias are sums of what dy is rounded to.
+        // f32 gradients of rounded values: the bias gradient sums dy after rounding.
         d_weights_(context, {.m = spec.in,
                              .n = spec.out,
                              .k = spec.batch,
@@ -29,8 +29,8 @@ class CudaDense final : public Dense {
                              .in = spec.type,
                              .vector = CUBLASLT_EPILOGUE_BGRADB}),
         bias_(context, {spec.batch, spec.out, 1, spec.out_type, ImageLayout::kNhwc}) {
-    if (spec.type != ValueType::kF32) weights_ = CudaArray(Weights(nullptr, spec.type).bytes());
-    if (spec.out_type != ValueType::kF32) {
+    if (spec.type != ElementType::kF32) weights_ = CudaArray(Weights(nullptr, spec.type).bytes());
+    if (spec.out_type != ElementType::kF32) {
       rounded_bias_ = CudaArray(BiasAs(nullptr, spec.out_type).bytes());
     }
     if (spec.type == spec.out_type) return;
@@ -43,13 +43,13 @@ class CudaDense final : public Dense {
     bias_values_ = bias;
     added_bias_ = bias;
     used_weights_ = weights;
-    if (bias && rounded_bias_.data()) {  // it is of the type of y
-      LaunchConvert(BiasAs(const_cast<float*>(bias), ValueType::kF32),
+    if (bias && rounded_bias_.data()) {  // the bias needs the type of y
+      LaunchConvert(BiasAs(const_cast<float*>(bias), ElementType::kF32),
                     BiasAs(rounded_bias_.data(), spec_.out_type), context_.stream());
       added_bias_ = rounded_bias_.data();
     }
-    if (spec_.type == ValueType::kF32) return;
-    LaunchConvert(Weights(const_cast<float*>(weights), ValueType::kF32),
+    if (spec_.type == ElementType::kF32) return;
+    LaunchConvert(Weights(const_cast<float*>(weights), ElementType::kF32),
                   Weights(weights_.data(), spec_.type), context_.stream());
     used_weights_ = weights_.data();
   }
@@ -70,20 +70,20 @@ class CudaDense final : public Dense {
 
  private:
   static const DenseSpec& Checked(const DenseSpec& spec) {
-    if (spec.type == ValueType::kF32 && spec.out_type != ValueType::kF32) {
-      throw Error(ErrorKind::kUnsupported, "a dense layer of f32 has results of f32");
+    if (spec.type == ElementType::kF32 && spec.out_type != ElementType::kF32) {
+      throw Error(ErrorKind::kUnsupported, "a dense layer with f32 inputs must have f32 outputs");
     }
     return spec;
   }
 
-  Tensor Weights(void* data, ValueType type) const { return {data, type, {spec_.out, spec_.in}}; }
-  Tensor BiasAs(void* data, ValueType type) const { return {data, type, {spec_.out}}; }
-  Tensor Gradient(void* data, ValueType type) const {
+  Tensor Weights(void* data, ElementType type) const { return {data, type, {spec_.out, spec_.in}}; }
+  Tensor BiasAs(void* data, ElementType type) const { return {data, type, {spec_.out}}; }
+  Tensor Gradient(void* data, ElementType type) const {
     return {data, type, {spec_.batch, spec_.out}};
   }
 
-  // dy in the type of x. A copy each for gradients of weights and of data, which may be computed
-  // beside each other.
+  // dy in the type of x. Weight and data gradients have a copy each, since they may be computed
+  // concurrently.
   const void* AsInput(const void* dy, const CudaArray& copy) const {
     if (spec_.type == spec_.out_type) return dy;
     LaunchConvert(Gradient(const_cast<void*>(dy), spec_.out_type),
@@ -94,7 +94,7 @@ class CudaDense final : public Dense {
   const CudaContext& context_;
   const DenseSpec spec_;
   const MatrixProduct forward_, data_, d_weights_;
-  const CudaBias bias_;  // where cuBLASLt does nothing with it
+  const CudaBias bias_;  // used where cuBLASLt has no epilogue for it
   CudaArray weights_, rounded_bias_, dy_, dy_of_weights_;
   const void* used_weights_ = nullptr;
   const void* added_bias_ = nullptr;
@@ -107,4 +107,4 @@ std::unique_ptr<Dense> MakeCudaDense(CudaContext& context, const DenseSpec& spec
   return std::make_unique<CudaDense>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -2,13 +2,13 @@
 
 #include "recpack/base/error.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-cudnnDataType_t CudnnType(ValueType type) {
-  if (type == ValueType::kF32) return CUDNN_DATA_FLOAT;
-  if (type == ValueType::kBf16) return CUDNN_DATA_BFLOAT16;
-  throw Error(ErrorKind::kUnsupported, "a convolution is of f32 or bf16");
+cudnnDataType_t CudnnType(ElementType type) {
+  if (type == ElementType::kF32) return CUDNN_DATA_FLOAT;
+  if (type == ElementType::kBf16) return CUDNN_DATA_BFLOAT16;
+  throw Error(ErrorKind::kUnsupported, "convolutions support f32 and bf16 only");
 }
 
 cudnnTensorFormat_t CudnnFormat(ImageLayout layout) {
@@ -17,7 +17,7 @@ cudnnTensorFormat_t CudnnFormat(ImageLayout layout) {
 
 }  // namespace
 
-CudnnTensor MakeCudnnTensor(const CudaContext& context, const Shape& shape, ValueType type,
+CudnnTensor MakeCudnnTensor(const CudaContext& context, const Shape& shape, ElementType type,
                             ImageLayout layout) {
   const CudaLibraries& all = context.libraries();
   cudnnTensorDescriptor_t handle = nullptr;
@@ -31,7 +31,7 @@ CudnnTensor MakeCudnnTensor(const CudaContext& context, const Shape& shape, Valu
   return tensor;
 }
 
-CudnnFilter MakeCudnnFilter(const CudaContext& context, const Shape& shape, ValueType type,
+CudnnFilter MakeCudnnFilter(const CudaContext& context, const Shape& shape, ElementType type,
                             ImageLayout layout) {
   const CudaLibraries& all = context.libraries();
   cudnnFilterDescriptor_t handle = nullptr;
@@ -58,4 +58,4 @@ CudnnConvolution MakeCudnnConvolution(const CudaContext& context, const Convolut
   return convolution;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

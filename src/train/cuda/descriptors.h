@@ -1,23 +1,48 @@
-// What cuDNN is told of tensors and convolutions.
+// Owning wrapper of descriptors of the CUDA libraries, and cuDNN descriptors of tensors, filters
+// and convolutions.
 #pragma once
 
-#include "recpack/train/tensor.h"
-#include "src/train/cuda/context.h"
-#include "src/train/cuda/descriptor.h"
+#include <utility>
 
-namespace recpack {
+#include "src/train/cuda/context.h"
+#include "src/train/ops/tensor.h"
+
+namespace recpack::train {
+
+// Owns a descriptor of a CUDA library. Move-only.
+template <typename Handle, typename Status>
+class CudaDescriptor {
+ public:
+  using Destroy = Status (*)(Handle);
+  CudaDescriptor(Handle handle, Destroy destroy) : handle_(handle), destroy_(destroy) {}
+  CudaDescriptor(CudaDescriptor&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), destroy_(other.destroy_) {}
+  CudaDescriptor& operator=(CudaDescriptor&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(destroy_, other.destroy_);
+    return *this;
+  }
+  ~CudaDescriptor() {
+    if (handle_) destroy_(handle_);
+  }
+  Handle get() const noexcept { return handle_; }
+
+ private:
+  Handle handle_;
+  Destroy destroy_;
+};
 
 using CudnnTensor = CudaDescriptor<cudnnTensorDescriptor_t, cudnnStatus_t>;
 using CudnnFilter = CudaDescriptor<cudnnFilterDescriptor_t, cudnnStatus_t>;
 using CudnnConvolution = CudaDescriptor<cudnnConvolutionDescriptor_t, cudnnStatus_t>;
 
-// Throw Error: kDevice, and kUnsupported for other types than f32 and bf16.
-CudnnTensor MakeCudnnTensor(const CudaContext& context, const Shape& shape, ValueType type,
+// Throw Error: kDevice, and kUnsupported for types other than f32 and bf16.
+CudnnTensor MakeCudnnTensor(const CudaContext& context, const Shape& shape, ElementType type,
                             ImageLayout layout);
-// Weights whose layout goes with that of pictures.
-CudnnFilter MakeCudnnFilter(const CudaContext& context, const Shape& shape, ValueType type,
+// Weights, in the layout that matches the images'.
+CudnnFilter MakeCudnnFilter(const CudaContext& context, const Shape& shape, ElementType type,
                             ImageLayout layout);
-// Sums are f32.
+// Accumulates in f32.
 CudnnConvolution MakeCudnnConvolution(const CudaContext& context, const ConvolutionSpec& spec);
 
-}  // namespace recpack
+}  // namespace recpack::train

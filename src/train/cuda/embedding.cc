@@ -1,8 +1,8 @@
 #include "recpack/base/error.h"
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaEmbedding final : public Embedding {
@@ -13,8 +13,8 @@ class CudaEmbedding final : public Embedding {
         tokens_(static_cast<size_t>(spec.batch * spec.length)),
         order_(4 * tokens_ * sizeof(uint32_t)),
         sort_bytes_(EmbeddingSortBytes(spec)) {
-    if (spec.id_type != ValueType::kI64 && spec.id_type != ValueType::kI32) {
-      throw Error(ErrorKind::kUnsupported, "tokens are of i64 or i32");
+    if (spec.id_type != ElementType::kI64 && spec.id_type != ElementType::kI32) {
+      throw Error(ErrorKind::kUnsupported, "tokens must be i64 or i32");
     }
     context.Reserve(sort_bytes_);
   }
@@ -43,4 +43,4 @@ std::unique_ptr<Embedding> MakeCudaEmbedding(CudaContext& context, const Embeddi
   return std::make_unique<CudaEmbedding>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,11 +1,10 @@
-#include "src/train/cuda/exchange_stream.h"
-
 #include <vector>
 
-#include "src/train/cuda/errors.h"
-#include "src/train/cuda/peer_access.h"
+#include "src/train/cuda/context.h"
+#include "src/train/cuda/runtime/errors.h"
+#include "src/train/cuda/runtime/peer_access.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaExchangeStream final : public ExchangeStream {
@@ -31,7 +30,7 @@ class CudaExchangeStream final : public ExchangeStream {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaStream_t last = beside_.Last();
     Check(cudaStreamIsCapturing(last, &status), "cudaStreamIsCapturing");
-    // Of a graph: recorded when that is launched, for streams that it does not know.
+    // In a graph, the event is recorded at launch, and other streams wait for it.
     const unsigned flags =
         status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
     Check(cudaEventRecordWithFlags(marks_.at(mark), last, flags), "cudaEventRecordWithFlags");
@@ -101,4 +100,4 @@ std::unique_ptr<ExchangeStream> MakeCudaExchangeStream(int device, SideStream& s
   return std::make_unique<CudaExchangeStream>(device, streams, marks);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

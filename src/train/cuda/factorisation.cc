@@ -1,7 +1,7 @@
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaFactorisation final : public Factorisation {
@@ -26,7 +26,7 @@ class CudaFactorisation final : public Factorisation {
  private:
   const CudaContext& context_;
   const FactorisationSpec spec_;
-  CudaArray sums_;  // of factors[i][f] x_i: (batch, factors), of the last Forward()
+  CudaArray sums_;  // of factors[i][f] x_i: (batch, factors), from the last Forward()
 };
 
 }  // namespace
@@ -36,4 +36,4 @@ std::unique_ptr<Factorisation> MakeCudaFactorisation(CudaContext& context,
   return std::make_unique<CudaFactorisation>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,9 +1,8 @@
-#include "src/train/cuda/graph.h"
-
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/cuda/context.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaGraph final : public CapturedWork {
@@ -14,7 +13,7 @@ class CudaGraph final : public CapturedWork {
     Check(made, "cudaGraphInstantiate");
   }
   ~CudaGraph() override {
-    cudaStreamSynchronize(context_.first_stream());  // it may be under way
+    cudaStreamSynchronize(context_.first_stream());  // the graph may still be running
     cudaGraphExecDestroy(graph_);
   }
 
@@ -27,11 +26,11 @@ class CudaGraph final : public CapturedWork {
   cudaGraphExec_t graph_ = nullptr;
 };
 
-// Ends whatever way it goes, since until then the stream does nothing.
+// Ends the capture in any case, since the stream is unusable until then.
 class StreamCapture {
  public:
   explicit StreamCapture(CudaContext& context) : context_(context) {
-    // Other threads may go on to allocate: the feeder's does.
+    // Thread-local mode, so that other threads, such as the feeder's, may allocate.
     Check(cudaStreamBeginCapture(context.first_stream(), cudaStreamCaptureModeThreadLocal),
           "cudaStreamBeginCapture");
     context.SetCapturing(true);
@@ -41,7 +40,7 @@ class StreamCapture {
     cudaGraph_t graph = nullptr;
     End(&graph);
     if (graph) cudaGraphDestroy(graph);
-    cudaGetLastError();  // what made it end is told already
+    cudaGetLastError();  // clears the error, which is already reported
   }
 
   cudaGraph_t Take() {
@@ -71,8 +70,9 @@ std::unique_ptr<CapturedWork> CaptureGraph(CudaContext& context,
     return std::make_unique<CudaGraph>(context, capture.Take());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kDevice) throw;
-    throw Error(ErrorKind::kUnsupported, format("this work is no CUDA graph: {}", error.what()));
+    throw Error(ErrorKind::kUnsupported,
+                format("this work cannot be a CUDA graph: {}", error.what()));
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

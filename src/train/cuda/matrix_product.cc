@@ -6,21 +6,21 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;  // what cuBLAS recommends for Hopper
+constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;  // cuBLAS's recommendation for Hopper
 constexpr int kCandidates = 16;
-constexpr uintptr_t kAligned = 256;  // as all our arrays are
+constexpr uintptr_t kAligned = 256;  // alignment of all our arrays
 
-cudaDataType_t CublasType(ValueType type) {
-  if (type == ValueType::kF32) return CUDA_R_32F;
-  if (type == ValueType::kBf16) return CUDA_R_16BF;
-  throw Error(ErrorKind::kUnsupported, "a dense layer is of f32 or bf16");
+cudaDataType_t CublasType(ElementType type) {
+  if (type == ElementType::kF32) return CUDA_R_32F;
+  if (type == ElementType::kBf16) return CUDA_R_16BF;
+  throw Error(ErrorKind::kUnsupported, "dense layers support f32 and bf16 only");
 }
 
 cublasComputeType_t ComputeType(const CudaContext& context, const MatrixProductSpec& spec) {
-  const bool tf32 = spec.in == ValueType::kF32 && context.tf32();
+  const bool tf32 = spec.in == ElementType::kF32 && context.tf32();
   return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
@@ -38,14 +38,13 @@ MatrixProduct::MatrixProduct(CudaContext& context, const MatrixProductSpec& spec
       extended_(ChooseExtended(context, spec)) {
   if (!plain_.found) {
     throw Error(ErrorKind::kUnsupported,
-                format("cuBLASLt has no product of {} by {} and {} by {}, {}, that gives the same "
-                       "bits each time",
-                       spec.m, spec.k, spec.k, spec.n, spec.in == ValueType::kF32 ? "f32" : "bf16"),
+                format("cuBLASLt has no deterministic product of {} by {} and {} by {}, {}", spec.m,
+                       spec.k, spec.k, spec.n, spec.in == ElementType::kF32 ? "f32" : "bf16"),
                 {}, "choose the other type");
   }
 }
 
-MatrixProduct::Layout MatrixProduct::MakeLayout(ValueType type, int64_t rows,
+MatrixProduct::Layout MatrixProduct::MakeLayout(ElementType type, int64_t rows,
                                                 int64_t columns) const {
   cublasLtMatrixLayout_t layout = nullptr;
   Check(context_.libraries(),
@@ -70,7 +69,7 @@ MatrixProduct::Way MatrixProduct::Choose(CudaContext& context, const MatrixProdu
   set(CUBLASLT_MATMUL_DESC_TRANSB, spec.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, vector);
   if (vector != CUBLASLT_EPILOGUE_DEFAULT) {
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, kAligned);  // read for its alignment alone
+    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, kAligned);  // only its alignment matters
   }
 
   cublasLtMatmulPreference_t handle = nullptr;
@@ -81,7 +80,7 @@ MatrixProduct::Way MatrixProduct::Choose(CudaContext& context, const MatrixProdu
           "cublasLtMatmulPreferenceSetAttribute");
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
-  // Parts of a sum over k are added up in f32, in the workspace, and not as they come.
+  // Partial sums over k are reduced in f32 in the workspace, without atomics.
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
          uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
 
@@ -90,7 +89,7 @@ MatrixProduct::Way MatrixProduct::Choose(CudaContext& context, const MatrixProdu
   const cublasStatus_t asked =
       blas_.MatmulAlgoGetHeuristic(context.cublas(), operation, a_.get(), b_.get(), d_.get(),
                                    d_.get(), handle, kCandidates, candidates.data(), &count);
-  // Either word is used of types and vectors that do not go together.
+  // Both codes are returned for unsupported combinations of types and vectors.
   if (asked == CUBLAS_STATUS_NOT_SUPPORTED || asked == CUBLAS_STATUS_INVALID_VALUE) return way;
   Check(all, asked, "cublasLtMatmulAlgoGetHeuristic");
   const auto end = candidates.begin() + count;
@@ -128,4 +127,4 @@ void MatrixProduct::Run(const void* a, const void* b, void* d, const void* vecto
         "cublasLtMatmul");
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

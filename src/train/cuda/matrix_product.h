@@ -1,46 +1,46 @@
-// Products of matrices by cuBLASLt.
+// Matrix products by cuBLASLt.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "recpack/pipeline/array_spec.h"
+#include "recpack/loader/array_spec.h"
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/descriptor.h"
+#include "src/train/cuda/descriptors.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// D = op(A) op(B), as cuBLAS has them: by columns, so that an array by rows is its transpose. D is
-// (m, n), the inner size is k; A is (m, k), or transposed (k, m); B is (k, n), or transposed (n,
+// D = op(A) op(B) in cuBLAS's column-major order, where a row-major array appears transposed. D is
+// (m, n) and the inner size is k; A is (m, k), or transposed (k, m); B is (k, n), or transposed (n,
 // k).
 struct MatrixProductSpec {
   int64_t m = 0, n = 0, k = 0;
   bool transposed_a = false, transposed_b = false;
-  ValueType in = ValueType::kF32;   // of A and B
-  ValueType out = ValueType::kF32;  // of D and the vector
-  // What is done with a vector besides: CUBLASLT_EPILOGUE_BIAS adds it, by row of D; of
-  // CUBLASLT_EPILOGUE_BGRADB it becomes the sums of B over k, by column of D.
+  ElementType in = ElementType::kF32;   // of A and B
+  ElementType out = ElementType::kF32;  // of D and the vector
+  // Operation with a vector: CUBLASLT_EPILOGUE_BIAS adds it, per row of D; CUBLASLT_EPILOGUE_BGRADB
+  // sets it to the sums of B over k, per column of D.
   cublasLtEpilogue_t vector = CUBLASLT_EPILOGUE_DEFAULT;
 };
 
-// How it is computed is chosen once, from cuBLASLt's heuristics: the first that gives the same bits
-// each time. Sums are f32. Made and used as all operations of `context` are, on either stream.
+// The algorithm is chosen once: the first of cuBLASLt's heuristics that is deterministic.
+// Accumulates in f32. Made and used like all operations of `context`, on either stream.
 class MatrixProduct {
  public:
-  // Throws Error: kUnsupported where cuBLASLt has none of these types and sizes.
+  // Throws Error: kUnsupported if cuBLASLt has no algorithm for these types and sizes.
   MatrixProduct(CudaContext& context, const MatrixProductSpec& spec);
 
-  // False: cuBLASLt has no such product with the vector, and Run() leaves it alone.
+  // Returns false if cuBLASLt has no such product with the vector; Run() then ignores it.
   bool with_vector() const noexcept { return extended_ && extended_->found; }
 
-  // Enqueues it. `vector`: null where there is none, and then nothing is done with one.
+  // Enqueues the product. `vector`: may be null.
   void Run(const void* a, const void* b, void* d, const void* vector) const;
 
  private:
   template <typename Handle>
   using Descriptor = CudaDescriptor<Handle, cublasStatus_t>;
   using Layout = Descriptor<cublasLtMatrixLayout_t>;
-  // With the vector or without.
+  // An algorithm, with or without the vector.
   struct Way {
     Descriptor<cublasLtMatmulDesc_t> operation;
     cublasLtMatmulAlgo_t algorithm = {};
@@ -48,7 +48,7 @@ class MatrixProduct {
     bool found = false;
   };
 
-  Layout MakeLayout(ValueType type, int64_t rows, int64_t columns) const;
+  Layout MakeLayout(ElementType type, int64_t rows, int64_t columns) const;
   Way Choose(CudaContext& context, const MatrixProductSpec& spec, cublasLtEpilogue_t vector) const;
   std::optional<Way> ChooseExtended(CudaContext& context, const MatrixProductSpec& spec) const;
 
@@ -59,4 +59,4 @@ class MatrixProduct {
   const std::optional<Way> extended_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

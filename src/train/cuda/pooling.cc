@@ -1,7 +1,7 @@
 #include "src/train/cuda/context.h"
-#include "src/train/cuda/kernels.h"
+#include "src/train/cuda/kernels/kernels.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaPooling final : public Pooling {
@@ -31,4 +31,4 @@ std::unique_ptr<Pooling> MakeCudaPooling(CudaContext& context, const PoolingSpec
   return std::make_unique<CudaPooling>(context, spec);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,16 +1,15 @@
-#include "src/train/cuda/readback.h"
+#include "src/train/cuda/context.h"
+#include "src/train/cuda/runtime/handles.h"
 
-#include "src/train/cuda/handles.h"
-
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class CudaReadback final : public Readback {
  public:
   CudaReadback(const CudaContext& context, size_t bytes)
-      // The thread sleeps: the processor is the loader's.
+      // Blocks in sleep, which leaves the processor to the loader.
       : context_(context), copied_(cudaEventDisableTiming | cudaEventBlockingSync) {
-    // Not those of pageable memory: a copy there would wait.
+    // Pinned, since copies to pageable memory would block.
     memory_ = CudaHostMemory(bytes);
   }
   ~CudaReadback() override { cudaEventSynchronize(copied_.get()); }
@@ -38,4 +37,4 @@ std::unique_ptr<Readback> MakeCudaReadback(const CudaContext& context, size_t by
   return std::make_unique<CudaReadback>(context, bytes);
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-"""A program is none the worse for the hook: errors, ends, full disks, processes."""
+"""Tests that the hook does not disturb programs: errors, exits, full disks, processes."""
 import resource
 import signal
 import unittest
@@ -68,7 +68,7 @@ class Errors(HookTest):
             for _ in Worse(Odd(1)): print('a batch')
             ''')
         self.assertEqual(told.out, 'a batch\n' * 3)
-        self.assertIn("A wait for input was not told: RuntimeError('not now')", told.notices)
+        self.assertIn("A wait for input was not recorded: RuntimeError('not now')", told.notices)
         self.assertEqual(told.notices.count('not now'), 1)
 
     def test_data_sets_without_references_or_hashes(self):

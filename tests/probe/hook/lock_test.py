@@ -1,16 +1,16 @@
-"""The interpreter lock, as a thread of the hook finds it; the program is none the worse."""
+"""Tests the measurement of the interpreter lock, and that it does not disturb the program."""
 import unittest
 
 from support import PRELUDE, RANGE, HookTest
 
 LOCK = 'interpreter lock'
 MILLION = 1_000_000
-# Programs train until the thread of the hook's has told so often of the lock.
+# Programs train until the hook's thread has written this many records about the lock.
 UNTIL = '''
 import os
 from recprobe_hook.events import LOCK
 def told_of_lock():
-    """How often, in this process: 40 bytes a record, a range (kind 7) of that name's number."""
+    """Counts the records of this process: 40 bytes each, ranges (kind 7) with the lock's name."""
     path = f"{os.environ['RECPACK_EVENTS']}/{os.getpid()}-python."
     if os.path.exists(path + 'notice'): raise SystemExit('it is not watched')
     if not os.path.exists(path + 'events'): return 0  # a forked child's, before its first

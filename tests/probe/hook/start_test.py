@@ -1,4 +1,4 @@
-"""How the hook comes into a program, and what it leaves as it was."""
+"""Tests how the hook is loaded into a program, and what it must not change."""
 import os
 import shutil
 import subprocess
@@ -74,7 +74,7 @@ class Start(HookTest):
 
 
 class Customized(HookTest):
-    """The sitecustomize that the hook hides."""
+    """Tests the sitecustomize that the hook hides."""
 
     def customized(self, text, program='print(told)', name='sitecustomize', **options):
         folder = self.folder / 'site'
@@ -113,7 +113,7 @@ class Customized(HookTest):
 
 
 class Left(HookTest):
-    """What a program can look at."""
+    """Tests what a program can observe."""
 
     def test_modules_and_classes_are_the_programs(self):
         told = self.run_program('''

@@ -1,4 +1,4 @@
-"""Programs under the hook, and the events that they told."""
+"""Runs programs under the hook and reads their events."""
 import collections
 import faulthandler
 import os
@@ -12,7 +12,7 @@ import textwrap
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-HOOK = HERE.parents[2] / 'src/probe/python'
+HOOK = HERE.parents[2] / 'src/probe/hook/python'
 RECORD = struct.Struct('<BBHIIIqqQ')
 STEP, WAIT, RANGE = 2, 3, 7
 # As in tests/cli/support.py.
@@ -20,7 +20,7 @@ if 'RECPACK_TEST_SECONDS' in os.environ:
     faulthandler.dump_traceback_later(0.9 * float(os.environ['RECPACK_TEST_SECONDS']), exit=True)
 MAGIC = int.from_bytes(b'RCPKEVT1', 'little')
 
-# Programs begin with this: a training's parts, and a data set whose items take as long as told.
+# Programs begin with this: parts of a training, and a data set whose items take `delay` seconds.
 PRELUDE = '''
 import sys, time, torch
 from torch.utils.data import DataLoader
@@ -44,7 +44,7 @@ Event = collections.namedtuple('Event', 'kind open lane name begin end value')
 
 
 def events_of(path):
-    """Of one file; checks that it is whole and begins as event files do."""
+    """Reads the events of a file. Checks that it is complete and begins with a process record."""
     data = path.read_bytes()
     assert len(data) % RECORD.size == 0, f'{path}: {len(data)} bytes'
     events, names = [], {0: ''}
@@ -63,7 +63,7 @@ def events_of(path):
 
 
 class Told:
-    """What the processes of a program told."""
+    """Events and notices of a program's processes."""
 
     def __init__(self, folder, pid):
         self.files = {int(p.name.split('-')[0]): events_of(p) for p in folder.glob('*.events')}
@@ -81,12 +81,12 @@ class Told:
         return self.closed(STEP)
 
     def names(self):
-        """Of all waits, in the order told."""
+        """Returns the names of all waits, in the order written."""
         return [e.name for e in self.waits()]
 
 
 class HookTest(unittest.TestCase):
-    """Each test has an empty folder, and the events go into a folder of their own in it."""
+    """Gives each test an empty folder, with a subfolder for the events."""
     libraries = HERE / 'libraries'
     python = sys.executable
 
@@ -109,7 +109,7 @@ class HookTest(unittest.TestCase):
                                 env=self.environment(**(env or {})), **options)
 
     def run_program(self, text, *flags, code=0, **options):
-        """What it told, with `out` and `err`, what it printed."""
+        """Runs a program. Returns its events, with its output as `out` and `err`."""
         process = self.start(text, *flags, **options)
         out, err = process.communicate()
         self.assertEqual(process.returncode, code, f'{out}\n{err}')
@@ -118,7 +118,7 @@ class HookTest(unittest.TestCase):
         return told
 
     def expect_steps(self, told, count, name='optimizer'):
-        """Numbered from 0, none overlaps another."""
+        """Checks that there are `count` steps, numbered from 0, that do not overlap."""
         steps = told.steps()
         self.assertEqual([s.value for s in steps], list(range(count)), told.notices)
         self.assertEqual({s.name for s in steps}, {name} if count else set())

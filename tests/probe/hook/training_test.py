@@ -1,4 +1,4 @@
-"""Which waits and steps the hook tells of: loops as programs have them, on a stand-in of PyTorch."""
+"""Tests the waits and steps that the hook records for typical loops, with a fake of PyTorch."""
 import unittest
 
 from support import RANGE, HookTest
@@ -229,7 +229,7 @@ class Evaluation(HookTest):
 
 
 class WithoutOptimizer(HookTest):
-    """A step is what lies between two batches."""
+    """Tests steps between two batches."""
 
     def test_steps_lie_between_batches(self):
         told = self.run_program('''
@@ -279,7 +279,7 @@ class WithoutOptimizer(HookTest):
             SGD()
             for _ in DataLoader(Items(100)): pass
             ''')
-        self.assertIn('none of its steps is seen', told.notices)
+        self.assertIn('its steps are not seen', told.notices)
         self.assertGreater(len(told.steps()), 30)
 
 
@@ -308,7 +308,7 @@ class Threads(HookTest):
         for more in ('', relay):
             told = self.fetched_by_a_thread('Queue(2)', more)
             self.assertEqual(told.notices, '')
-            # A call that began before it was known what the queue is for is not told.
+            # A call that began before the queue was known to carry input is not recorded.
             self.assertIn(told.names(), [['queue'] * count for count in (29, 30, 31)])
             trainer = told.steps()[0].lane
             self.assertEqual({wait.lane for wait in told.waits()}, {trainer})
@@ -335,10 +335,10 @@ class Threads(HookTest):
     def test_a_background_thread_does_not_wait_for_the_trainer(self):
         told = self.fetched_by_a_thread('SimpleQueue()')
         self.assertEqual(told.waits(), [])
-        self.assertIn('no call for a batch by their thread', told.notices)
+        self.assertIn('their thread requested no batch', told.notices)
         background = told.closed(RANGE, BACKGROUND)
         self.assertGreater(len(background), 0)
-        self.assertLess(len(background), 32)  # not each of them: they may be many
+        self.assertLess(len(background), 32)  # only some of them are recorded, as they may be many
         self.expect_steps(told, 29)
         self.assertNotIn(background[0].lane, [s.lane for s in told.steps()])
 
@@ -377,7 +377,7 @@ class Threads(HookTest):
         self.assertEqual(told.names().count('DataLoader'), 42, told.events)
 
     def test_the_interpreter_lock_is_not_let_go(self):
-        # Threads are switched only where one lets go: the other must not have run meanwhile.
+        # Threads switch only when one releases the lock: the other must not have run meanwhile.
         told = self.run_program('''
             import threading
             count, end, gate = 0, False, threading.Lock()
@@ -394,7 +394,7 @@ class Threads(HookTest):
             gate.acquire()
             thread.start()
             sys.setswitchinterval(1000)
-            time.sleep(0.3)  # who asked for the lock before gets it
+            time.sleep(0.3)  # threads that requested the lock earlier get it
             gate.release()
             for _ in batches: optimizer.step()
             ran, end = count, True

@@ -1,4 +1,4 @@
-"""What threads that make the input do, as their stacks tell."""
+"""Tests the sampling of input threads' stacks."""
 import textwrap
 import unittest
 
@@ -28,17 +28,17 @@ def serve(count, seconds):
 
 class Work(HookTest):
     def module(self, name, text):
-        """A library's, that the program finds."""
+        """Creates a module of a library that the program can import."""
         path = self.folder / (name.replace('.', '/') + '.py')
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Without it, the library itself would come first where it is installed.
+        # Otherwise the real library, if it is installed, would be imported.
         for parent in list(path.parents)[:name.count('.')]:
             if not (parent / '__init__.py').exists():
                 (parent / '__init__.py').write_text('')
         path.write_text(textwrap.dedent(text))
 
     def shares(self, events):
-        """Threads that were at each kind of work, on average over what was told of it."""
+        """Returns the mean number of threads for each kind of work over its records."""
         told = [e for e in events if e.kind == RANGE and e.name.startswith('input: ')]
         if not told:
             return {}
@@ -67,7 +67,7 @@ class Work(HookTest):
             from PIL.ImageFile import load
             def make(item):
                 load()
-                if item % 10 == 0: time.sleep(0.001)  # how long it is depends on others, too
+                if item % 10 == 0: time.sleep(0.001)  # its length also depends on other threads
             ''')
         self.assertGreater(shares['decode'], 0.6, shares)
 
@@ -107,14 +107,14 @@ class Work(HookTest):
             class Large: pass
             def use():
                 large = Large()
-                time.sleep(0.11)  # it is looked at
+                time.sleep(0.11)  # long enough to be sampled
                 return weakref.ref(large)
             thread = threading.Thread(target=lambda: train(DataLoader(Items(3)), SGD()))
             thread.start()
             thread.join()
             print(sum(use()() is not None for _ in range(20)))
             ''')
-        # One that is looked at just then lives as long as the look.
+        # A frame that is being sampled lives until the sample ends.
         self.assertLess(int(told.out), 10)
 
     def test_other_threads_are_no_input(self):

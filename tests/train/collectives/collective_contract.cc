@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -26,7 +26,7 @@ uint64_t Mixed(uint64_t key) {
   return key ^ (key >> 32);
 }
 
-// Of both signs and of many magnitudes, so that sums in another order have other bits.
+// Values with both signs and many magnitudes, so that sums in another order have other bits.
 float Value(int rank, size_t index, uint64_t salt) {
   const uint64_t bits = Mixed(salt * 1'000'003 + index * 64 + static_cast<uint64_t>(rank));
   const float mantissa = static_cast<float>(bits % 16'777'216) / 8'388'608.0f - 1;
@@ -195,7 +195,7 @@ TEST_P(CollectiveContract, ValuesComeInRankOrder) {
 
 TEST_P(CollectiveContract, ManyCallsWithRanksThatDawdle) {
   Run([&](auto collective) {
-    std::mt19937 calls(7);  // the same at all ranks
+    std::mt19937 calls(7);  // the same on all ranks
     std::mt19937 delays(static_cast<uint32_t>(collective->rank()));
     for (uint64_t call = 0; call < 300; ++call) {
       const size_t count = calls() % 200;
@@ -229,7 +229,7 @@ TEST_P(CollectiveContract, BarrierWaitsForAll) {
   Run([&](auto collective) {
     for (uint64_t call = 0; call < 20; ++call) {
       collective->Barrier();
-      // Whoever is past it knows of all that they are past the one before.
+      // A rank that is past it knows that all are past the one before.
       for (const uint64_t other : GatherValues(*collective, call)) EXPECT_EQ(other, call);
     }
   });
@@ -240,8 +240,8 @@ TEST_P(CollectiveContract, WrongArgumentsAreRefusedAndHarmNobody) {
     Floats data(10);
     Floats odd(10 * static_cast<size_t>(size()) + 1);
     EXPECT_THAT(ErrorOf([&] { collective->Reduce(data, size()); }).what(),
-                HasSubstr("rank " + std::to_string(size()) + " is no root"));
-    EXPECT_THAT(ErrorOf([&] { collective->Broadcast({}, -1); }).what(), HasSubstr("rank -1"));
+                HasSubstr("invalid root " + std::to_string(size())));
+    EXPECT_THAT(ErrorOf([&] { collective->Broadcast({}, -1); }).what(), HasSubstr("root -1"));
     EXPECT_THAT(ErrorOf([&] { collective->ReduceScatter(odd, data); }).what(),
                 HasSubstr("parts of 10"));
     EXPECT_THAT(ErrorOf([&] {
@@ -342,7 +342,7 @@ TEST_P(CollectiveContract, AbortEndsThoseThatWaitAndAllLaterCalls) {
     Run([&](auto collective) {
       Floats data(1000);
       collective->AllReduce(data);
-      Sync();  // a call that some are still in may be ended too
+      Sync();  // a call that some ranks are still in may fail as well
       if (collective->rank() == aborting) {
         collective->Abort("the disk is full");
         collective->Abort("a second reason");
@@ -372,7 +372,7 @@ TEST_P(CollectiveContract, AnotherThreadMayAbortTheCallOfItsRank) {
   if (size() == 1) GTEST_SKIP() << "one rank waits for nobody";
   Run([&](auto collective) {
     if (collective->rank() == 0) {
-      // The others come to nothing any more.
+      // The others can complete no further call.
       EXPECT_STREQ(ErrorOf([&] { AwaitFailure(*collective); }).what(), AbortText(1).c_str());
     } else if (collective->rank() == 1) {
       std::thread watchdog([&] { collective->Abort("the disk is full"); });
@@ -396,8 +396,7 @@ TEST_P(CollectiveContract, ARankThatGoesEarlyIsNamed) {
       if (collective->rank() == leaving) return;
       const Error error = ErrorOf([&] { collective->AllReduce(data); });
       EXPECT_EQ(error.kind(), ErrorKind::kIo);
-      EXPECT_THAT(error.what(),
-                  HasSubstr("rank " + std::to_string(leaving) + " has ended its part"));
+      EXPECT_THAT(error.what(), HasSubstr("rank " + std::to_string(leaving) + " has finished"));
       EXPECT_THAT(error.what(), HasSubstr("AllReduce of 1000 floats"));
     });
   }
@@ -448,4 +447,4 @@ TEST_P(CollectiveContract, ARankThatDoesNotComeIsNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

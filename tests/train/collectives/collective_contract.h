@@ -1,4 +1,4 @@
-// What every Collective does, whatever carries its arrays: one suite, which each kind instantiates.
+// Contract tests for every Collective implementation; each kind instantiates the suite.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,32 +9,32 @@
 #include <ostream>
 #include <string>
 
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Ranks that run the same body.
+// Runs the same body on all ranks.
 class World {
  public:
   using Body = std::function<void(std::unique_ptr<Collective>)>;
 
   virtual ~World() = default;
   virtual int size() const = 0;
-  // Calls `body` for those ranks that this process has, each in a thread of its own, with
-  // collectives made for this, once all ranks have theirs. Returns when all are done.
+  // Calls `body` for the ranks of this process, each on a thread of its own, with collectives made
+  // for this call, once all ranks have theirs. Returns when all are done.
   virtual void Run(const CollectiveOptions& options, const Body& body) = 0;
-  // A barrier for bodies that is none of the collective's.
+  // A barrier for bodies, independent of the collective.
   virtual void Sync() = 0;
 };
 
 struct WorldKind {
   std::string name;
   std::function<std::unique_ptr<World>()> make;
-  std::string missing = {};  // why there is none here; empty: there is
+  std::string missing = {};  // why the kind is unavailable here; empty: it is available
   bool names_ranks = true;   // in failures; else their processes
-  bool sees_calls = true;    // of each other; else only that one does not end
-  // How long ranks wait for one that does not come. Long where they wait as well for each other as
-  // their collectives are made: none may be too late for that on a machine that is busy.
+  bool sees_calls = true;    // ranks see each other's calls; else only that one does not end
+  // Time that ranks wait for one that does not come. Long for kinds whose ranks also wait for each
+  // other while collectives are made: none may be late on a busy machine.
   std::chrono::milliseconds timeout{300};
 };
 
@@ -62,4 +62,4 @@ inline std::string WorldName(const testing::TestParamInfo<WorldKind>& info) {
   return info.param.name;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-// Ports for servers of tests.
+// Ports for test servers.
 #pragma once
 
 #include <arpa/inet.h>
@@ -9,10 +9,10 @@
 #include <atomic>
 #include <cstdint>
 
-namespace recpack {
+namespace recpack::train {
 
-// A port of this machine where nobody listens: outside of the range that the kernel gives to
-// others (tests/cli/launching.py has its own), and another one by process and call.
+// A free port of this machine, outside of the kernel's ephemeral range (tests/cli/launching.py has
+// its own range), and different for each process and call.
 inline int FreePort() {
   static std::atomic<int> calls = 0;
   while (true) {
@@ -28,4 +28,4 @@ inline int FreePort() {
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

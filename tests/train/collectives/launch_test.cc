@@ -1,13 +1,13 @@
-#include "recpack/train/launch.h"
+#include "src/train/collectives/launch/launch.h"
 
 #include <gmock/gmock.h>
 
 #include <map>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -81,7 +81,7 @@ TEST(Launch, SomebodyWhoLooksOnNeedsNoAddress) {
   EXPECT_THAT(ErrorIn(variables), HasSubstr("MASTER_ADDR"));
 }
 
-// DeepSpeed's launcher says LOCAL_SIZE, and no LOCAL_WORLD_SIZE.
+// DeepSpeed's launcher sets LOCAL_SIZE, but not LOCAL_WORLD_SIZE.
 TEST(Launch, NorHowManyRanksAreOnTheMachine) {
   const Variables deep_speed = {{"RANK", "9"},        {"WORLD_SIZE", "16"},
                                 {"LOCAL_RANK", "1"},  {"LOCAL_SIZE", "8"},
@@ -219,4 +219,4 @@ TEST(Launch, NonsenseIsAnErrorThatNamesTheVariable) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,15 +1,15 @@
-// Prints a line for each rank that a launcher started, with the sum over ranks of their numbers
-// from 1 on. With an argument, the rank of that number aborts then, or with `die` is killed; the
-// others wait for it.
+// Prints a line for each rank that a launcher started, with the sum of rank + 1 over all ranks.
+// With an argument, the rank of that number then aborts, or with `die` is killed, while the others
+// wait for it.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
 
 #include "recpack/base/error.h"
-#include "recpack/train/join.h"
+#include "src/train/collectives/launch/join.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 void Run(int failing, bool dies) {
@@ -27,11 +27,11 @@ void Run(int failing, bool dies) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
   try {
-    recpack::Run(argc > 1 ? std::atoi(argv[1]) : -1, argc > 2);
+    recpack::train::Run(argc > 1 ? std::atoi(argv[1]) : -1, argc > 2);
     return 0;
   } catch (const recpack::Error& error) {
     std::fprintf(stderr, "launched: %s\n", error.what());

@@ -1,4 +1,4 @@
-"""Processes that find each other by what a launcher's environment says.
+"""Tests that processes connect according to a launcher's environment.
 
 usage: launchers_test.py PROGRAM [MPIRUN...]    PROGRAM: launched; MPIRUN: a command up to the ranks
 """
@@ -27,7 +27,7 @@ def start(environment, *arguments):
 
 
 def torchrun(ranks, *arguments):
-    """Processes as torchrun starts them, as if on two machines where they are an even number."""
+    """Starts processes as torchrun does; an even number of them as if on two machines."""
     local = ranks // 2 if ranks % 2 == 0 else ranks
     port = free_port()
     return [

@@ -1,5 +1,5 @@
-// Run by mpirun: every process is a rank, and runs the same tests.
-#include "recpack/train/mpi_collective.h"
+// Tests of MpiCollective, run by mpirun: every process is a rank and runs the same tests.
+#include "src/train/collectives/mpi/mpi_collective.h"
 
 #include <gmock/gmock.h>
 
@@ -9,22 +9,24 @@
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "src/train/collectives/mpi_session.h"
-#include "tests/pipeline/error_of.h"
+#include "src/train/collectives/mpi/mpi_session.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 
 namespace {
 
-// What MPI does in the next calls of this process. Its own functions have a second name, PMPI_.
+// Injected behaviour of MPI in the next calls of this process, by way of MPI's profiling interface
+// (PMPI_).
 struct Faults {
-  int refused_rank = -1;  // to which the next message cannot be sent
-  int tests = -1;         // 0: the first request is not done, the second is, the third is not, and
-                          // the fourth has failed; -1: as it is
-  int undone = 0;         // so many requests are not done when they are looked at
-  std::chrono::milliseconds stopped{};  // for so long, once, as one is looked at
+  int refused_rank = -1;  // the next message to it cannot be sent
+  // 0: the first request is not done, the second is, the third is not, and the fourth has failed;
+  // -1: no injection
+  int tests = -1;
+  int undone = 0;                       // number of requests that are reported as not done
+  std::chrono::milliseconds stopped{};  // sleeps once for that time while testing a request
   int taken_back = 0;
   std::set<MPI_Request> cancelled;
-  bool twice = false;  // one was cancelled
+  bool twice = false;  // a request was cancelled
 };
 Faults faults;
 
@@ -71,7 +73,7 @@ int MPI_Request_free(MPI_Request* request) {
 
 }  // extern "C"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -101,7 +103,7 @@ class MpiWorld final : public World {
 INSTANTIATE_TEST_SUITE_P(Mpi, CollectiveContract,
                          testing::Values(WorldKind{"Mpi", std::make_unique<MpiWorld>}), WorldName);
 
-// At rank 0. What the others hear of it is the same.
+// At rank 0. The others get the same error.
 void ExpectThatAllHearOf(const Faults& these, const std::string& reason, int taken_back) {
   MpiWorld().Run({}, [&](std::unique_ptr<Collective> collective) {
     if (collective->rank() == 0) faults = these;
@@ -122,7 +124,7 @@ void ExpectThatAllHearOf(const Faults& these, const std::string& reason, int tak
 
 TEST(MpiCollective, WhereMpiRefusesARequestThoseBeforeItAreTakenBack) {
   const int last = MpiWorld().size() - 1;
-  const int posted = 2 * last - 1;  // from and to each rank, save for the last
+  const int posted = 2 * last - 1;  // from and to each rank, except the last
   ExpectThatAllHearOf({.refused_rank = last}, "MPI_Isend: ", posted);
 }
 
@@ -132,7 +134,7 @@ TEST(MpiCollective, WhereARequestFailsThoseThatAreNotDoneAreTakenBackOnce) {
   ExpectThatAllHearOf({.tests = 0}, "MPI_Test: ", requests - 1);
 }
 
-// The others come in the meantime, but rank 0 does not see that before it looks at its clock.
+// The others arrive in the meantime, but rank 0 does not notice before it checks its clock.
 TEST(MpiCollective, AProcessThatWasStoppedHasItsTimeAgain) {
   constexpr auto kTimeout = std::chrono::milliseconds(1500);
   CollectiveOptions options;
@@ -147,4 +149,4 @@ TEST(MpiCollective, AProcessThatWasStoppedHasItsTimeAgain) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

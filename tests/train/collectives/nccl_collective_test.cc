@@ -1,17 +1,17 @@
-// Needs a GPU. One rank only: NCCL takes no two on one.
-#include "recpack/train/nccl_collective.h"
+// Tests of NcclCollective on a GPU. One rank only: NCCL does not accept two on one GPU.
+#include "src/train/collectives/nccl/nccl_collective.h"
 
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/through_device.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
-// Where there is no GPU, its cases are skipped.
+// Skipped without a GPU.
 class NcclWorld final : public World {
  public:
   int size() const override { return 1; }
@@ -37,4 +37,4 @@ TEST(NcclCollective, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,13 +1,13 @@
-#include "src/train/collectives/nccl_place.h"
+#include "src/train/collectives/nccl/nccl_place.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 GpuPlace Place(const std::string& text) {
@@ -26,4 +26,4 @@ TEST(NcclPlace, TwoRanksOfOneGpuAreNamed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

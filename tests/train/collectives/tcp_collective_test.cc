@@ -1,4 +1,4 @@
-#include "recpack/train/tcp_collective.h"
+#include "src/train/collectives/tcp/tcp_collective.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -19,12 +19,12 @@
 #include "recpack/base/socket.h"
 #include "tests/base/forked.h"
 #include "tests/base/sanitizers.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/collectives/thread_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -96,7 +96,7 @@ TEST(TcpCollective, AProcessThatDiesIsNamed) {
   waitpid(child, nullptr, 0);
 }
 
-// As a job that is suspended: the others could not come meanwhile.
+// Like a suspended job: the others could not connect meanwhile.
 template <typename Make>
 void ExpectPatience(const Make& make) {
   EXPECT_EQ(InChild([&] {
@@ -153,12 +153,12 @@ std::string OwnAddress() {
   return found;
 }
 
-// As where /etc/hosts gives a machine's own name a loopback address: only other machines reach the
-// ranks on it by the address that they see.
+// Like a machine whose /etc/hosts maps its own name to a loopback address: other machines reach its
+// ranks only by the address that they see.
 TEST(TcpCollective, ANameMayStandForALoopbackAddressOnItsOwnMachine) {
   const std::string elsewhere = OwnAddress();
   if (elsewhere.empty()) GTEST_SKIP() << "this machine has loopback addresses only";
-  const std::string here = "2130706433";  // 127.0.0.1, by another name
+  const std::string here = "2130706433";  // 127.0.0.1, in another spelling
   const int port = FreePort();
   RunThreads(4, [&](int rank) {
     const auto collective = TcpCollective(
@@ -188,7 +188,7 @@ TEST(TcpCollective, APortThatIsTakenIsNamed) {
   EXPECT_THAT(error.what(), HasSubstr("choose another port"));
 }
 
-// In a process that may open one file more.
+// In a process that may open one more file.
 TEST(TcpCollective, WhereNoMoreFilesMayBeOpenedThatIsSaid) {
   if (kAddressSanitizer)
     GTEST_SKIP() << "with it, checks of types open a pipe: there is no file left";
@@ -207,9 +207,9 @@ TEST(TcpCollective, WhereNoMoreFilesMayBeOpenedThatIsSaid) {
               EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
               const Error error =
                   ErrorOf([&] { TcpCollective({.rank = 0, .size = 2, .port = port}); });
-              EXPECT_THAT(error.what(), HasSubstr("rank 0 cannot take in another rank"));
+              EXPECT_THAT(error.what(), HasSubstr("rank 0 cannot accept another connection"));
               EXPECT_THAT(error.what(), HasSubstr("ulimit -n"));
-              kill(other, SIGKILL);  // its connection may have been reset: it would try on
+              kill(other, SIGKILL);  // its connection may have been reset, and it would retry
               waitpid(other, nullptr, 0);
               return !testing::Test::HasFailure();
             }),
@@ -254,7 +254,7 @@ TEST(TcpCollective, TwoRanksOfOneNumberAreRefused) {
     const int rank = thread == 0 ? 0 : 1;
     const Error error = ErrorOf([&] { TcpCollective({.rank = rank, .size = 3, .port = port}); });
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-    EXPECT_THAT(error.what(), HasSubstr("there is one of that number already"));
+    EXPECT_THAT(error.what(), HasSubstr("that rank has already connected"));
   });
 }
 
@@ -262,7 +262,7 @@ TEST(TcpCollective, ARankThatIsLostWhileOthersAreAwaitedIsNamed) {
   const int port = FreePort();
   RunThreads(2, [&](int rank) {
     const auto options = rank == 1 ? kShortly : CollectiveOptions();
-    if (rank == 1) AwaitListener(port);  // which takes this for a stranger
+    if (rank == 1) AwaitListener(port);  // the listener takes this for a stranger
     const Error error =
         ErrorOf([&] { TcpCollective({.rank = rank, .size = 3, .port = port}, options); });
     if (rank == 0) {
@@ -273,7 +273,7 @@ TEST(TcpCollective, ARankThatIsLostWhileOthersAreAwaitedIsNamed) {
 
 Deadline InAMinute() { return std::chrono::steady_clock::now() + std::chrono::minutes(1); }
 
-// Brings what comes in on one to the other, until there is no more.
+// Forwards data in both directions until both ends close.
 void Forward(const Socket& from, const Socket& to) {
   std::array<std::byte, 4096> bytes;
   while (AwaitReadable(from, InAMinute())) {
@@ -284,8 +284,8 @@ void Forward(const Socket& from, const Socket& to) {
   shutdown(to.fd(), SHUT_WR);
 }
 
-// Takes one connection on to that port at once, and later what is said on it: so a rank seems that
-// is stopped as it has connected.
+// Forwards one connection to that port at once, and its data only later: like a rank that is
+// stopped right after it has connected.
 void TakeOnLate(const Socket& listener, int port) {
   Socket near, far;
   while (!near) {
@@ -310,7 +310,7 @@ TEST(TcpCollective, ARankThatIsStoppedAsItConnectsIsNoStranger) {
   });
 }
 
-// So many connections that say nothing.
+// That many connections that send nothing.
 std::vector<Socket> Silent(int port, size_t count) {
   std::vector<Socket> silent;
   while (silent.size() < count) {
@@ -328,7 +328,7 @@ TEST(TcpCollective, WhoSaysNothingKeepsNobodyWaiting) {
   });
 }
 
-// Of so many the oldest are closed, before any rank has come.
+// With so many, the oldest are closed, before any rank has connected.
 TEST(TcpCollective, NotAllThatSayNothingAreKept) {
   const int port = FreePort();
   RunThreads(2, [&](int rank) {
@@ -357,4 +357,4 @@ TEST(TcpCollective, StrangersAreNotLetIn) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

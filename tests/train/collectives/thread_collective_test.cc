@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/thread_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class ThreadWorld final : public ThreadedWorld {
@@ -31,4 +31,4 @@ TEST(ThreadCollectives, NeedARank) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -8,9 +8,9 @@
 
 #include "tests/train/collectives/collective_contract.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Calls `body` with each rank in a thread of its own.
+// Calls `body` for each rank, on a thread of its own.
 template <typename Body>
 void RunThreads(int ranks, const Body& body) {
   std::vector<std::jthread> threads;
@@ -25,7 +25,7 @@ void RunThreads(int ranks, const Body& body) {
   }
 }
 
-// Collectives made by the threads that use them, of `make(rank)`.
+// Makes collectives by `make(rank)` on the threads that use them.
 class ThreadedWorld : public World {
  public:
   explicit ThreadedWorld(int size) : size_(size), barrier_(size) {}
@@ -47,4 +47,4 @@ class ThreadedWorld : public World {
   std::barrier<> barrier_;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

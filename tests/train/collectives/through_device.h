@@ -1,4 +1,4 @@
-// Collectives of GPUs, for the suite of those of the host.
+// Runs collectives of GPUs in the suite of host collectives.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,18 +7,18 @@
 #include <stdexcept>
 #include <utility>
 
-#include "recpack/train/collective.h"
+#include "src/train/collectives/collective.h"
 
-namespace recpack {
+namespace recpack::train {
 
 inline void CheckCuda(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
 
-// Arrays of the host, carried through the device's memory. A call returns once it is done there.
+// Copies host arrays through device memory. A call returns once it is done on the device.
 class ThroughDevice final : public Collective {
  public:
-  // The thread that makes it calls it.
+  // Used on the thread that makes it.
   explicit ThroughDevice(std::unique_ptr<Collective> nccl)
       : Collective(nccl->rank(), nccl->size()), nccl_(std::move(nccl)) {
     CheckCuda(cudaSetDevice(nccl_->device()));
@@ -33,7 +33,7 @@ class ThroughDevice final : public Collective {
   void Check() override { nccl_->Check(); }
 
  private:
-  // Memory of the device for as long as it lives.
+  // Device memory for the life of this object.
   struct Array {
     explicit Array(size_t bytes) { CheckCuda(cudaMalloc(&data, bytes + 1)); }
     ~Array() { cudaFree(data); }
@@ -77,7 +77,7 @@ class ThroughDevice final : public Collective {
   void Fetch(const CollectiveCall& call, const Array& from, size_t bytes) {
     Copy(call.out, from.data, bytes, cudaMemcpyDeviceToHost);
     CheckCuda(cudaStreamSynchronize(stream_));
-    nccl_->Check();  // whether that was its end, or it was broken off
+    nccl_->Check();  // finds out whether it completed or was aborted
   }
 
   void Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -88,4 +88,4 @@ class ThroughDevice final : public Collective {
   cudaStream_t stream_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

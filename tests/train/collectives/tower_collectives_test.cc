@@ -1,4 +1,4 @@
-#include "src/train/collectives/tower_collectives.h"
+#include "src/train/collectives/threads/tower_collectives.h"
 
 #include <gmock/gmock.h>
 
@@ -6,11 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "tests/pipeline/error_of.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/thread_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 // Processes of `counts` towers each, all of them threads here.
@@ -41,13 +41,13 @@ WorldKind Towers(const std::string& name, const std::vector<int>& counts) {
               std::all_of(counts.begin(), counts.end(), [](int count) { return count == 1; })};
 }
 
-// Of these sums are in rank order: ((x0 + x1) + x2) + x3.
+// These sums are in rank order: ((x0 + x1) + x2) + x3.
 INSTANTIATE_TEST_SUITE_P(Towers, CollectiveContract,
                          testing::Values(Towers("OneEach", {1, 1, 1}), Towers("OneProcess", {3}),
                                          Towers("TheFirstHasSeveral", {3, 1})),
                          WorldName);
 
-// Calls `body` with each of four ranks in two processes, and returns what it throws.
+// Calls `body` for each of four ranks in two processes, and returns what it throws.
 template <typename Body>
 std::vector<std::string> FailuresOf(const Body& body) {
   std::vector<std::string> failures(4);
@@ -60,7 +60,7 @@ std::vector<std::string> FailuresOf(const Body& body) {
 
 TEST(TowerCollectives, SumsAreMadeInEachProcessFirst) {
   TowerWorld({2, 2}).Run({}, [](std::unique_ptr<Collective> collective) {
-    const float large = 1 << 24;  // and 1 is large again
+    const float large = 1 << 24;  // large + 1 rounds to large
     const float own[] = {large, 1, 1, 1};
     std::vector<float> data = {own[collective->rank()]};
     collective->AllReduce(data);
@@ -89,4 +89,4 @@ TEST(TowerCollectives, CallsThatDifferBetweenProcessesAreAnErrorOfAll) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

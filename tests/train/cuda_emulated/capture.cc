@@ -20,7 +20,7 @@ void Merge(std::vector<size_t>& into, const std::vector<size_t>& tips) {
   }
 }
 
-// Whether everything captured comes before what the first stream would do next.
+// Tells whether everything captured precedes what the first stream would do next.
 bool Joined(const Capture& capture) {
   std::vector<bool> reached(capture.nodes.size());
   std::vector<size_t> next = capture.origin->tips;

@@ -1,4 +1,4 @@
-// Streams that are captured into graphs.
+// Capture of streams into graphs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -30,11 +30,11 @@ struct Capture {
 };
 using CaptureOf = std::shared_ptr<Capture>;
 
-// Those that go on.
+// The captures in progress.
 class Captures {
  public:
   cudaError_t Begin(cudaStream_t stream, cudaStreamCaptureMode mode);
-  // Gives the nodes where all went well.
+  // Returns the nodes of a valid capture.
   cudaError_t End(cudaStream_t stream, std::vector<Node>* nodes);
 
   // Adds to the capture of a stream.
@@ -44,13 +44,13 @@ class Captures {
   cudaError_t Record(cudaEvent_t event, cudaStream_t stream);
   cudaError_t Wait(cudaStream_t stream, cudaEvent_t event);
 
-  // Whether the calling thread is forbidden calls that may stand in the way; if so, what forbids it
-  // becomes invalid.
+  // Tells whether the calling thread must not make unsafe calls; if so, invalidates the capture
+  // that forbids it.
   bool Forbid();
-  // The calling thread's, which the returned one was before.
+  // Sets the calling thread's mode and returns the previous one.
   cudaStreamCaptureMode ExchangeMode(cudaStreamCaptureMode mode);
 
-  // The stream's capture becomes invalid, by this error.
+  // Invalidates the stream's capture with this error.
   static cudaError_t Invalidate(cudaStream_t stream, cudaError_t error);
 
  private:

@@ -32,7 +32,7 @@ std::optional<NcclFault> FaultOf(int rank) {
 
 std::string SubjectOf(size_t number) { return "call-" + std::to_string(number); }
 
-// A letter is what the rank calls, and the array that it passes.
+// A letter contains the rank's call and the array that it passes.
 constexpr size_t kHead = sizeof(NcclCall);
 
 std::string LetterOf(const NcclCall& call, const NcclArrays& arrays) {
@@ -56,7 +56,7 @@ void AddTo(float* sum, const char* values, size_t count) {
   }
 }
 
-// In rank order. `letters`: of all ranks; `skip`: bytes of their arrays before what is summed.
+// In rank order. `letters`: of all ranks; `skip`: bytes before the values to sum.
 void Sum(const std::vector<std::string>& letters, size_t skip, void* out, size_t bytes) {
   std::memcpy(out, letters[0].data() + kHead + skip, bytes);
   for (size_t rank = 1; rank < letters.size(); ++rank) {
@@ -103,18 +103,12 @@ using namespace recpack::emulated;  // NOLINT: the handle's type is NCCL's
 
 ncclComm::ncclComm(const std::string& folder, int rank, int size, int device)
     : mail_(folder, rank, size), device_(device) {
-  mail_.Post("device", std::to_string(device));
+  mail_.Post("here", "");
 }
 
-// NCCL looks for ranks that share a GPU once all have come.
 bool ncclComm::Joined() {
-  if (joined_ || !mail_.AllPosted("device")) return joined_;
-  for (int rank = 0; rank < mail_.size(); ++rank) {
-    if (rank == mail_.rank() || mail_.Read("device", rank) != std::to_string(device_)) continue;
-    error_ = "Duplicate GPU detected";
-    failure_ = ncclInvalidUsage;
-  }
-  return joined_ = true;
+  if (!joined_) joined_ = mail_.AllPosted("here");
+  return joined_;
 }
 
 ncclResult_t ncclComm::State() {
@@ -125,7 +119,7 @@ ncclResult_t ncclComm::State() {
   return ncclSuccess;
 }
 
-// A call of another rank that is another one is waited for in vain, as in NCCL at its best.
+// A mismatched call waits forever, which is NCCL's best case.
 bool ncclComm::Arrived(size_t number, const NcclCall& call) const {
   if (!mail_.AllPosted(SubjectOf(number))) return false;
   for (int rank = 0; rank < mail_.size(); ++rank) {
@@ -141,11 +135,11 @@ void ncclComm::Finish(size_t number, const NcclCall& call, const NcclArrays& arr
     letters.push_back(mail_.Read(SubjectOf(number), rank));
   }
   Combine(call, letters, mail_.rank(), arrays);
-  if (number > 0) mail_.TakeBack(SubjectOf(number - 1));  // all have come further
+  if (number > 0) mail_.TakeBack(SubjectOf(number - 1));  // all ranks are past it
   ++done_;
 }
 
-// Calls of several streams are done in the order that they were made in.
+// Calls on several streams run in the order in which they were made.
 ncclResult_t ncclComm::Enqueue(const char* name, const NcclCall& call, const NcclArrays& arrays,
                                cudaStream_t handle) {
   if (State() == ncclInProgress || finalizing_) return ncclInvalidUsage;

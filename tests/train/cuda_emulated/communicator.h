@@ -1,4 +1,4 @@
-// A rank's part in a communicator of the emulated NCCL.
+// A rank's member of a communicator of the emulated NCCL.
 #pragma once
 
 #include <nccl.h>
@@ -11,17 +11,17 @@
 
 namespace recpack::emulated {
 
-// What all ranks have to say alike.
+// What all ranks must agree on.
 struct NcclCall {
   enum class Op : uint8_t { kAllReduce, kReduce, kReduceScatter, kBroadcast, kAllGather };
   Op op;
-  size_t count;        // as the function takes it
+  size_t count;        // as passed to the function
   size_t value_bytes;  // of an element
   int root = 0;
   bool operator==(const NcclCall&) const = default;
 };
 
-// What a rank passes.
+// Arguments of one rank.
 struct NcclArrays {
   const void* in;
   void* out;
@@ -30,16 +30,16 @@ struct NcclArrays {
 
 }  // namespace recpack::emulated
 
-// What the handle of NCCL's header points to. What it holds in streams may outlive the handle.
+// Target of NCCL's opaque handle. Its work in streams may outlive the handle.
 struct ncclComm : std::enable_shared_from_this<ncclComm> {
   ncclComm(const std::string& folder, int rank, int size, int device);
 
-  // As ncclCommGetAsyncError() tells it; while it is in progress no call is taken.
+  // Result of ncclCommGetAsyncError(); while it is in progress, no call is accepted.
   ncclResult_t State();
   ncclResult_t Enqueue(const char* name, const recpack::emulated::NcclCall& call,
                        const recpack::emulated::NcclArrays& arrays, cudaStream_t stream);
   void Finalize();
-  // What lies in streams ends, with garbage.
+  // Ends pending work in streams, with garbage results.
   void Abort() { aborted_ = true; }
 
   int size() const { return mail_.size(); }
@@ -55,7 +55,7 @@ struct ncclComm : std::enable_shared_from_this<ncclComm> {
   const recpack::emulated::Mailbox mail_;
   const int device_;
   std::atomic<bool> aborted_ = false, joined_ = false, finalizing_ = false;
-  std::atomic<int> slow_ = 0;  // how often it says yet that it is in progress
+  std::atomic<int> slow_ = 0;  // number of times it still reports ncclInProgress
   std::atomic<ncclResult_t> failure_ = ncclSuccess;
   std::atomic<const char*> error_ = "";
   std::atomic<size_t> calls_ = 0, done_ = 0;

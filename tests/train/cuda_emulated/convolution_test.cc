@@ -1,26 +1,26 @@
-// Convolutions that cuDNN has no way for.
+// Tests of convolutions without a cuDNN algorithm.
 #include <gmock/gmock.h>
 
 #include <functional>
 #include <iterator>
 
 #include "recpack/base/error.h"
-#include "recpack/train/cuda_ops.h"
-#include "tests/pipeline/error_of.h"
+#include "src/train/cuda/cuda_ops.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
 
 class EmulatedConvolution : public EmulatedMachine {};
 
-// A first layer whose inputs' gradient there is not can be trained all the same.
+// A first layer can be trained although its input gradient has no algorithm.
 TEST_F(EmulatedConvolution, WithoutAWayIsRefusedOnceItIsUsed) {
   const auto ops = MakeCudaOps({});
   ops->Attach();
-  // The emulated cuDNN wants a byte for each result.
+  // The emulated cuDNN needs one byte per result.
   const auto large = ops->MakeConvolution(
       {.batch = 1024, .in_channels = 1, .height = 32, .width = 32, .out_channels = 512});
   const std::function<void()> uses[] = {
@@ -36,4 +36,4 @@ TEST_F(EmulatedConvolution, WithoutAWayIsRefusedOnceItIsUsed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,5 @@
-// cuBLASLt on the emulated machine: products by columns, alone, with a bias and with its gradient.
+// cuBLASLt on the emulated machine: column-major products, alone, with a bias and with a bias
+// gradient.
 #include <cstring>
 
 #include "tests/train/cuda_emulated/library_work.h"
@@ -11,10 +12,10 @@ struct cublasLtContext {
 namespace recpack::emulated {
 namespace {
 
-constexpr size_t kWorkspace = 512;  // of a product
-constexpr uint64_t kKnown = 7;      // what an algorithm that may be taken begins with
+constexpr size_t kWorkspace = 512;  // per product
+constexpr uint64_t kKnown = 7;      // tag of an algorithm that may be used
 
-// What the opaque descriptors hold here.
+// Contents of the opaque descriptors here.
 struct Layout {
   cudaDataType type;
   uint64_t rows, columns;
@@ -32,7 +33,7 @@ struct Preference {
   uint32_t reductions;
 };
 
-// An opaque descriptor begins with where they are.
+// An opaque descriptor begins with their address.
 template <typename Held, typename Opaque>
 Held& In(Opaque* descriptor) {
   return *reinterpret_cast<Held*>(static_cast<uintptr_t>(descriptor->data[0]));
@@ -88,7 +89,7 @@ cublasStatus_t SetPreference(cublasLtMatmulPreference_t preference,
   return Set(Of(preference).reductions, from, bytes);
 }
 
-// One product, as its descriptors were when it was asked for.
+// One product, with its descriptors as they were at the call.
 struct Product {
   Operation operation;
   Layout a, b, d;
@@ -112,7 +113,7 @@ struct Product {
                         operation.epilogue == CUBLASLT_EPILOGUE_BIAS ||
                         operation.epilogue == CUBLASLT_EPILOGUE_BGRADB;
     if (!types || !compute || !vector) return CUBLAS_STATUS_NOT_SUPPORTED;
-    // So that callers show what they do without: it may be so on some device.
+    // Lets tests cover callers' fallback, which some devices need.
     const bool mixed = operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT && a.type != d.type;
     return mixed ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
   }
@@ -146,8 +147,8 @@ struct Product {
   }
 };
 
-// One that this device has not, one whose bits differ where the caller's mask lets it be, and one
-// to be taken where the caller has the workspace.
+// One algorithm that this device lacks, a non-deterministic one if the caller's mask allows it, and
+// a usable one if the caller has the workspace.
 cublasStatus_t Offer(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
                      cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
                      cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int room,
@@ -196,7 +197,7 @@ cublasStatus_t Multiply(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
 
 }  // namespace
 
-void FillCublas(CudaLibraries* all) {
+void FillCublas(train::CudaLibraries* all) {
   auto& blas = all->cublas;
   blas.GetStatusString = [](cublasStatus_t) -> const char* { return "emulated cuBLASLt refuses"; };
   blas.Create = [](cublasLtHandle_t* handle) {

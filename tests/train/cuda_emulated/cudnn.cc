@@ -26,7 +26,7 @@ void Store(const std::vector<float>& values, void* array, const cudnnTensorStruc
   for (size_t i = 0; i < values.size(); ++i) SetElement(array, like.bf16(), i, values[i]);
 }
 
-// What the caller says of a computation: which algorithm, and where it may write.
+// The caller's choices for a computation: the algorithm, and the memory it may write.
 struct Request {
   cudnnHandle_t handle;
   bool known_algorithm;
@@ -35,7 +35,7 @@ struct Request {
   const void *alpha, *beta;
 };
 
-// run(shape) on the stream.
+// Calls run(shape) on the stream.
 template <typename Run>
 cudnnStatus_t Compute(const Request& request, const Shape& shape, const Run& run) {
   if (!shape.Agrees()) return CUDNN_STATUS_BAD_PARAM;
@@ -49,7 +49,7 @@ cudnnStatus_t Compute(const Request& request, const Shape& shape, const Run& run
   return done ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
-// Two ways: one that gives other bits each time, which is not to be taken, and one that does not.
+// Two algorithms: one that is not deterministic and must not be chosen, and one that is.
 template <typename Candidate>
 cudnnStatus_t Offer(const Shape& shape, int room, int* count, Candidate* to,
                     decltype(Candidate::algo) first, decltype(Candidate::algo) second) {
@@ -100,7 +100,7 @@ using Tensor = cudnnTensorDescriptor_t;
 using Filter = cudnnFilterDescriptor_t;
 using Convolution = cudnnConvolutionDescriptor_t;
 
-void FillDescriptors(CudaLibraries* all) {
+void FillDescriptors(train::CudaLibraries* all) {
   auto& dnn = all->cudnn;
   dnn.CreateTensorDescriptor = Make<cudnnTensorStruct>;
   dnn.DestroyTensorDescriptor = Destroy<cudnnTensorStruct>;
@@ -129,10 +129,10 @@ void FillDescriptors(CudaLibraries* all) {
   };
 }
 
-// Which of x, the weights and y one array of a call is.
+// Role of an array in a call: x, the weights or y.
 enum Role : uint8_t { kX, kW, kY };
 
-// One way of a convolution: kA and kB are multiplied into kC, their descriptors come in this order.
+// One kind of convolution: kA and kB are multiplied into kC, with their descriptors in this order.
 template <Role kA, Role kB, Role kC, auto kRandom, auto kFixed>
 struct Way {
   template <Role kRole, typename A, typename B, typename C>
@@ -182,7 +182,7 @@ struct Way {
   }
 };
 
-void FillWays(CudaLibraries* all) {
+void FillWays(train::CudaLibraries* all) {
   auto& dnn = all->cudnn;
   using Forward = Way<kX, kW, kY, CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
                       CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM>;
@@ -203,7 +203,7 @@ void FillWays(CudaLibraries* all) {
 
 }  // namespace
 
-void FillCudnn(CudaLibraries* all) {
+void FillCudnn(train::CudaLibraries* all) {
   auto& dnn = all->cudnn;
   dnn.GetVersion = []() -> size_t { return CUDNN_VERSION; };
   dnn.GetErrorString = [](cudnnStatus_t) -> const char* { return "emulated cuDNN refuses"; };

@@ -11,7 +11,7 @@ struct cudnnTensorStruct {
   int n = 0, c = 0, h = 0, w = 0;
 
   bool bf16() const { return type == CUDNN_DATA_BFLOAT16; }
-  size_t stride() const {  // from a channel to the next
+  size_t stride() const {  // from one channel to the next
     return nhwc ? 1 : static_cast<size_t>(h) * static_cast<size_t>(w);
   }
   size_t elements() const { return At(n - 1, c - 1, h - 1, w - 1) + 1; }
@@ -32,7 +32,7 @@ struct cudnnConvolutionStruct {
 
 namespace recpack::emulated {
 
-// A convolution, as its descriptors were when it was asked for.
+// A convolution, with its descriptors as they were at the call.
 struct ConvolutionShape {
   cudnnTensorStruct x;
   cudnnFilterStruct w;
@@ -48,7 +48,7 @@ struct ConvolutionShape {
            y.h == out(x.h, convolution.pad_h, w.h) && y.w == out(x.w, convolution.pad_w, w.w);
   }
 
-  // body(index in x, in w, in y) of all products.
+  // Calls body(index in x, in w, in y) for all products.
   template <typename Body>
   void ForEach(const Body& body) const {
     for (int n = 0; n < y.n; ++n) {

@@ -1,4 +1,4 @@
-// Numbers in the memory of the current device.
+// Arrays, streams and events of the current device, for tests.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace recpack {
+namespace recpack::train {
 
 class DeviceArray32 {
  public:
@@ -23,7 +23,7 @@ class DeviceArray32 {
   uint32_t* data() const { return data_; }
   size_t bytes() const { return count_ * sizeof(uint32_t); }
 
-  // Of what was done up to here in streams that were waited for.
+  // Sees all work enqueued so far in streams that were waited for.
   std::vector<uint32_t> Values() const {
     std::vector<uint32_t> values(count_);
     EXPECT_EQ(cudaMemcpy(values.data(), data_, bytes(), cudaMemcpyDeviceToHost), cudaSuccess);
@@ -35,14 +35,14 @@ class DeviceArray32 {
   uint32_t* data_ = nullptr;
 };
 
-// A stream of the current device that no other one orders.
+// A stream of the current device without implicit ordering.
 class TestStream {
  public:
   TestStream() { EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), 0); }
   ~TestStream() { EXPECT_EQ(cudaStreamDestroy(stream_), cudaSuccess); }
   TestStream(const TestStream&) = delete;
   TestStream& operator=(const TestStream&) = delete;
-  operator cudaStream_t() const { return stream_; }  // NOLINT: to be handed to CUDA
+  operator cudaStream_t() const { return stream_; }  // NOLINT: passed to CUDA
 
  private:
   cudaStream_t stream_ = nullptr;
@@ -54,10 +54,10 @@ class TestEvent {
   ~TestEvent() { EXPECT_EQ(cudaEventDestroy(event_), cudaSuccess); }
   TestEvent(const TestEvent&) = delete;
   TestEvent& operator=(const TestEvent&) = delete;
-  operator cudaEvent_t() const { return event_; }  // NOLINT: to be handed to CUDA
+  operator cudaEvent_t() const { return event_; }  // NOLINT: passed to CUDA
 
  private:
   cudaEvent_t event_ = nullptr;
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

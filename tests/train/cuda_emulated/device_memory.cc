@@ -11,9 +11,9 @@
 namespace recpack::emulated {
 namespace {
 
-constexpr size_t kAlignment = 256;  // CUDA's
+constexpr size_t kAlignment = 256;  // as in CUDA
 constexpr int kGarbage = 0xff;
-constexpr size_t kMostGarbage = size_t{1} << 20;  // behind so much, pages are left out: zeros
+constexpr size_t kMostGarbage = size_t{1} << 20;  // pages beyond are not filled and read as zeros
 
 size_t Page() {
   static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -37,7 +37,7 @@ DeviceMemory::~DeviceMemory() {
   while (!arrays_.empty()) Free(const_cast<char*>(arrays_.begin()->first));
 }
 
-// As near to the page behind as the alignment lets it be.
+// As near to the guard page as the alignment allows.
 void* DeviceMemory::Allocate(int device, size_t bytes) {
   const size_t size = RoundUp(std::max<size_t>(bytes, 1), kAlignment);
   const size_t mapped = RoundUp(size, Page());
@@ -60,14 +60,14 @@ bool DeviceMemory::Free(void* memory) {
   const Mapping& mapping = found->second;
   Protect(mapping, true);
   Check(found->first, mapping);
-  // Kept as addresses alone, so that a late access is seen.
+  // Only the address range is kept, so that a late access is detected.
   mmap(mapping.start, mapping.mapped + Page(), PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   arrays_.erase(found);
   return true;
 }
 
-// What lies around an array in its mapping is as it was.
+// Checks that the bytes around an array in its mapping are unchanged.
 void DeviceMemory::Check(const char* begin, const Mapping& mapping) {
   const auto untouched = [](const char* from, const char* to) {
     return std::all_of(from, to, [](char c) { return static_cast<unsigned char>(c) == kGarbage; });

@@ -1,6 +1,6 @@
-// Memory of devices. Only what runs on a device can touch it: the host's own accesses, another
-// device's, those past an array's end and those of freed memory end the program (SIGSEGV). New
-// memory is full of garbage, its first MiB at least.
+// Memory of emulated devices. Only work on a device can access it: accesses by the host, by another
+// device, beyond an array's end or after its free end the program (SIGSEGV). New memory contains
+// garbage, at least in its first MiB.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace recpack::emulated {
 
-// Fills with what no result is: NaN, -1.
+// Fills memory with implausible values: NaN, -1.
 void FillWithGarbage(void* memory, size_t bytes);
 
 class DeviceMemory {
@@ -21,7 +21,7 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   void* Allocate(int device, size_t bytes);
-  // Whether there was an array at this address. The address is not used again.
+  // Returns whether there was an array at this address. Addresses are not reused.
   bool Free(void* memory);
 
   struct Array {
@@ -29,13 +29,13 @@ class DeviceMemory {
     char* begin;
     size_t bytes;
   };
-  // Whose array an address lies in; empty: in none.
+  // Device that owns an address; nullopt: it is in no array.
   std::optional<Array> Find(const void* address) const;
 
-  // Whether the range lies in one array.
+  // Tells whether the range is within one array.
   bool Holds(const void* memory, size_t bytes) const;
 
-  // From here on only the devices of these bits can be accessed.
+  // From now on, only the devices of these bits can be accessed.
   void Open(uint32_t devices);
 
   size_t BytesOf(int device) const;
@@ -44,8 +44,8 @@ class DeviceMemory {
  private:
   struct Mapping {
     int device;
-    size_t bytes;   // asked for
-    char* start;    // of the mapping, with a page behind that is never accessible
+    size_t bytes;   // requested
+    char* start;    // of the mapping, followed by a page that is never accessible
     size_t mapped;  // without that page
     char* end() const { return start + mapped; }
   };

@@ -1,12 +1,12 @@
-// Trainings on several emulated GPUs, on logical devices of one, and on GPUs beside CPU devices.
+// Trainings on several emulated GPUs, on logical devices of one GPU, and on GPUs and CPU devices.
 #include <gmock/gmock.h>
 
-#include "recpack/train/evaluator.h"
+#include "src/train/run/evaluator.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/joined_processes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -86,7 +86,7 @@ TEST_F(EmulatedDevices, AreTheSameBitsWhateverTheOrderOfStreams) {
   }
 }
 
-// The server's sums and updates are those of replicated variables, in another place.
+// The server computes the same sums and updates as replicated variables, in another place.
 TEST_F(EmulatedDevices, HaveAServerOnGpusThatGivesTheBitsOfReplicatedVariables) {
   const SmallCifar data(48);
   for (const char* devices : {kGpus, kParts}) {
@@ -100,7 +100,7 @@ TEST_F(EmulatedDevices, HaveAServerOnGpusThatGivesTheBitsOfReplicatedVariables) 
         emulated::SetUp({.seed = seed});
         const Ran ran = Train(options);
         EXPECT_EQ(ran.losses, expected.losses) << devices << ", seed " << seed;
-        // Each variable comes and each gradient goes in each step, and variables when it settles.
+        // Each variable and each gradient is copied once per step, and variables again in Settle().
         const uint64_t variables = 10, steps = ran.losses.size();
         EXPECT_EQ(ran.epochs[0].exchange_calls, 2 * variables * (2 * steps + 1));
       }
@@ -146,7 +146,7 @@ TEST_F(EmulatedDevices, HaveOneModelWithTheCopiesOfItsGraph) {
   const struct {
     const char* devices;
     const char* place;
-    uint64_t copies;  // a step, counted by hand
+    uint64_t copies;  // per step, counted by hand
   } cases[] = {{kGpus, "user=cuda:0,item=cuda:1", 3},
                {"cuda:1,cuda:0", "item=cuda:0", 3},
                {kGpus, "alternate", 27},
@@ -236,11 +236,11 @@ TEST_F(EmulatedDevices, EvaluateAndClassifyAsTheCpuDoes) {
       on_gpu.EvaluateQuantised({.data = data.folder()});
       FAIL() << device;
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("computes nothing with integers"));
+      EXPECT_THAT(error.what(), HasSubstr("int8 does not run on"));
     }
   }
   EXPECT_THROW(evaluator("cuda:7"), Error);
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

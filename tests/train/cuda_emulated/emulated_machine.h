@@ -1,11 +1,11 @@
-// A fixture: a machine anew for each test, of which nothing may be left.
+// Fixture with a new emulated machine per test; checks for leaks.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "tests/train/cuda_emulated/emulator.h"
 
-namespace recpack {
+namespace recpack::train {
 
 class EmulatedMachine : public testing::Test {
  protected:
@@ -20,4 +20,4 @@ class EmulatedMachine : public testing::Test {
   }
 };
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,4 +1,4 @@
-// Small trainings of tests on emulated devices.
+// Small trainings on emulated devices.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 
 // Two GPUs, and two logical devices of one.
 inline constexpr char kGpus[] = "cuda:0,cuda:1", kParts[] = "cuda:0/0,cuda:0/1";
@@ -22,7 +22,7 @@ inline TrainerOptions Reviews(const SmallReviews& data, const std::string& devic
   return SmallReviewsTraining(data, devices);
 }
 
-// The quicker network of pictures, for an epoch.
+// The faster image network, for one epoch.
 inline TrainerOptions Short(const SmallCifar& data, const std::string& devices) {
   TrainerOptions options = Pictures(data, devices);
   options.model = "alexnet";
@@ -31,7 +31,7 @@ inline TrainerOptions Short(const SmallCifar& data, const std::string& devices) 
   return options;
 }
 
-// Sums are added up in another order: within `tolerance` of it, and of 1.
+// Sums are in another order: within `tolerance`, relative for values above 1.
 inline void ExpectAlmost(double seen, double expected, double tolerance) {
   EXPECT_TRUE(std::abs(seen - expected) <= tolerance * (1 + std::abs(expected)))
       << seen << " is not almost " << expected;
@@ -49,4 +49,4 @@ inline void ExpectAlmost(const Ran& seen, const Ran& expected, double tolerance)
   }
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

@@ -47,7 +47,7 @@ Fibre::Fibre() {
 
 Fibre::~Fibre() { munmap(memory_, kStack + Page()); }
 
-// The first time by a context, then by jumps: those cost no calls of the system.
+// Uses a context the first time, then jumps, which need no system calls.
 bool Fibre::Run(void (*body)()) {
   void* const stack = static_cast<char*>(memory_) + Page();
   const bool begins = !body_;
@@ -81,7 +81,7 @@ void Fibre::Enter(unsigned high, unsigned low) {
   FinishSwitch(nullptr, &self->outside_stack_, &self->outside_size_);
   self->body_();
   self->body_ = nullptr;
-  StartSwitch(nullptr, self->outside_stack_, self->outside_size_);  // null: it does not come back
+  StartSwitch(nullptr, self->outside_stack_, self->outside_size_);  // null: it does not return
   _longjmp(self->outside_, 1);
 }
 

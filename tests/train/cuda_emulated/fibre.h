@@ -1,4 +1,4 @@
-// A function that can be left in the middle and gone on with. Of one thread.
+// A function that can yield in the middle and be resumed. Belongs to one thread.
 #pragma once
 
 #include <setjmp.h>
@@ -10,18 +10,18 @@ namespace recpack::emulated {
 
 class Fibre {
  public:
-  static constexpr size_t kStack = size_t{128} << 10;  // bytes; one page more is a guard
+  static constexpr size_t kStack = size_t{128} << 10;  // bytes; a guard page comes in addition
 
   Fibre();
   ~Fibre();
   Fibre(const Fibre&) = delete;
   Fibre& operator=(const Fibre&) = delete;
 
-  // Runs the body until it ends or leaves; the next Run() after that goes on, with the same body
-  // if it has not ended. Returns whether it has.
+  // Runs the body until it ends or yields; the next Run() resumes it, with the same body if it has
+  // not ended. Returns true if it has ended.
   bool Run(void (*body)());
 
-  // Of the fibre that runs: back to its Run().
+  // Called by the running fibre: returns to its Run().
   void Leave();
 
  private:
@@ -30,8 +30,8 @@ class Fibre {
   ucontext_t start_;
   jmp_buf outside_, inside_;
   void* memory_;
-  void (*body_)() = nullptr;  // null: none is under way
-  // Of AddressSanitizer: what it must be told of a change of stacks.
+  void (*body_)() = nullptr;  // null: none in progress
+  // Notifies AddressSanitizer of a stack switch.
   void *outside_fake_ = nullptr, *inside_fake_ = nullptr;
   const void* outside_stack_ = nullptr;
   size_t outside_size_ = 0;

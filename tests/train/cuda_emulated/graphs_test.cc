@@ -1,4 +1,4 @@
-// That the emulated machine captures and launches as CUDA does.
+// Tests that the emulated machine captures and launches graphs as CUDA does.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -7,7 +7,7 @@
 #include "tests/train/cuda_emulated/device_array.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kCount = 16;
@@ -23,7 +23,7 @@ class EmulatedGraphs : public EmulatedMachine {
   }
   static std::vector<uint32_t> All(uint32_t value) { return std::vector<uint32_t>(kCount, value); }
 
-  // Ends a capture that has gone wrong.
+  // Ends an invalid capture.
   static void ExpectInvalid(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     EXPECT_EQ(cudaStreamIsCapturing(stream, &status), cudaSuccess);
@@ -87,7 +87,7 @@ TEST_F(EmulatedGraphs, EventsOrderStreamsOfACapture) {
   }
 }
 
-// Of a stream that is no part of the capture.
+// Uses a stream that is not part of the capture.
 TEST_F(EmulatedGraphs, ExternalEventsAreRecordedByEachLaunch) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     emulated::SetUp({.seed = seed});
@@ -148,7 +148,7 @@ TEST_F(EmulatedGraphs, WhatWaitsForTheHostEndsACapture) {
   ExpectInvalid(stream);
 }
 
-// Global: other threads' calls too; thread-local: only its own; relaxed: none.
+// Global: forbids other threads' calls too; thread-local: only its own; relaxed: none.
 TEST_F(EmulatedGraphs, ModesSayWhoseCallsAreForbidden) {
   const TestStream stream;
   const auto allocate = [] {
@@ -208,4 +208,4 @@ TEST_F(EmulatedGraphs, UpdatesTakeGraphsOfTheSameShape) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -16,7 +16,7 @@ dim3 blockDim, gridDim;
 namespace recpack::emulated {
 namespace {
 
-// The block that runs. A fibre takes threads one after another, until one waits in it.
+// The running block. A fibre runs threads one after another, until one of them waits.
 class Block {
  public:
   void Run(const std::function<void()>& thread, size_t threads, std::mt19937_64& random) {
@@ -76,7 +76,7 @@ class Block {
   std::vector<uint32_t> order_;
   size_t next_ = 0;
   uint32_t current_ = 0;
-  size_t running_ = 0;  // fibre
+  size_t running_ = 0;  // index of the running fibre
   std::vector<Waiting> waiting_;
   std::vector<std::unique_ptr<Fibre>> fibres_;
 };
@@ -88,7 +88,7 @@ Block& TheBlock() {
 
 void Block::Threads() {
   Block& block = TheBlock();
-  // Once others wait, the threads that go on from there end here and take none: all have begun.
+  // Once others wait, fibres that continue from there take no further threads: all have begun.
   while (block.next_ < block.order_.size()) {
     block.SetThread(block.order_[block.next_++]);
     (*block.thread_)();

@@ -8,7 +8,7 @@
 
 namespace recpack::emulated {
 
-// One thread at a time.
+// Not thread-safe.
 void RunGrid(dim3 grid, dim3 block, const std::function<void()>& thread, std::mt19937_64& random);
 
 }  // namespace recpack::emulated

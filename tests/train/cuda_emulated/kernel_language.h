@@ -1,5 +1,5 @@
-// What CUDA C++ adds to C++, as far as Recpack's kernels use it. Included ahead of a .cu file that
-// is compiled for the host.
+// CUDA C++ language features that Recpack's kernels use, for compiling them for the host. Included
+// before the .cu file.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -18,25 +18,25 @@
 #define __global__
 #define __device__
 #define __grid_constant__
-#define __shared__ static  // one block runs at a time
+#define __shared__ static  // blocks run one at a time
 
-// Of the thread that runs.
+// Indices of the running thread.
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
 namespace recpack::emulated {
 
-// Waits for all threads of the block. Ends the program where one of them has returned: CUDA leaves
-// open what is then.
+// Waits for all threads of the block. Ends the program if one of them has returned, which CUDA
+// leaves undefined.
 void Barrier();
 
-// Checks what CUDA checks of a launch, and enqueues `thread`, which is one thread's work.
+// Checks a launch as CUDA does, and enqueues `thread`, the work of one thread.
 cudaError_t LaunchGrid(const cudaLaunchConfig_t& config, std::function<void()> thread);
 
 template <typename... Parameters, typename... Arguments>
 cudaError_t LaunchKernel(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                          Arguments&&... arguments) {
-  // Parameters are copied by the launch.
+  // The launch copies its arguments.
   return LaunchGrid(
       *config, [kernel, all = std::tuple<Parameters...>(static_cast<Parameters>(arguments)...)] {
         std::apply(kernel, all);

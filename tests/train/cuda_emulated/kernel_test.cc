@@ -1,4 +1,4 @@
-// That the emulated machine runs kernels as CUDA does, and finds what is wrong in them.
+// Tests that the emulated machine runs kernels as CUDA does, and detects their errors.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -7,7 +7,7 @@
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/kernel_language.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr uint32_t kThreads = 64;
@@ -16,7 +16,7 @@ __global__ void Number(uint32_t* to) {
   to[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x * 1000 + threadIdx.x;
 }
 
-// The threads' numbers the other way round, by way of shared memory.
+// Reverses the thread numbers by way of shared memory.
 __global__ void Reverse(bool wait, uint32_t* to) {
   __shared__ uint32_t shared[kThreads];
   shared[threadIdx.x] = threadIdx.x;
@@ -113,4 +113,4 @@ TEST_F(EmulatedKernelDeathTest, MemoryThatIsNotTheDevicesIsFound) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -9,11 +9,10 @@
 
 #include "tests/train/cuda_emulated/machine.h"
 
-namespace recpack {
-namespace emulated {
+namespace recpack::emulated {
 namespace {
 
-constexpr size_t kMostGarbage = size_t{1} << 16;  // of a workspace: more takes long
+constexpr size_t kMostGarbage = size_t{1} << 16;  // of a workspace: more would be slow
 
 }  // namespace
 
@@ -47,7 +46,9 @@ void SetElement(void* array, bool bf16, size_t index, float value) {
   }
 }
 
-}  // namespace emulated
+}  // namespace recpack::emulated
+
+namespace recpack::train {
 
 const CudaLibraries& LoadCudaLibraries() {
   static const CudaLibraries libraries = [] {
@@ -59,7 +60,7 @@ const CudaLibraries& LoadCudaLibraries() {
   return libraries;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train
 
 namespace cub {
 

@@ -16,7 +16,7 @@ std::mutex& TheMutex() {
   return *mutex;
 }
 
-// Lives to the end of the program: others' static objects may still give things back then.
+// Lives until the program ends: static objects may release resources then.
 Machine*& TheMachine() {
   static auto* machine = new Machine(Options());
   return machine;
@@ -78,7 +78,7 @@ cudaError_t Machine::SubmitWaiting(cudaStream_t stream, std::function<void()> ru
   if (failed != cudaSuccess) return failed;
   return Enqueue(stream, {std::move(run), 1u << stream->device, stream->device,
                           [&failed, ready = std::move(ready)] {
-                            return failed != cudaSuccess || ready();  // then it is left out
+                            return failed != cudaSuccess || ready();  // then it is skipped
                           }});
 }
 
@@ -109,7 +109,7 @@ bool Machine::Pinned(const void* address) const {
   return place < begin + bytes;
 }
 
-// A mark is done even where the device has failed.
+// A mark completes even if the device has failed.
 bool Machine::Before(const Work& work) {
   if (!work.run) return true;
   cudaError_t& failed = devices[static_cast<size_t>(work.device)].failed;

@@ -1,4 +1,4 @@
-// The one emulated machine, and how a call of CUDA's runtime enters it.
+// The emulated machine, and the entry to it from CUDA's runtime functions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,24 +25,24 @@ class Machine {
   struct Device {
     cudaStream_t default_stream = nullptr;
     cudaError_t failed = cudaSuccess;
-    std::set<int> peers;  // whose memory its kernels may touch
+    std::set<int> peers;  // devices whose memory its kernels may access
   };
 
-  // Null: the current device's default one. Empty where there is no such stream.
+  // Null: the current device's default stream. Returns null if there is no such stream.
   std::optional<cudaStream_t> StreamOf(cudaStream_t handle) const;
 
-  // Enqueues, or records where the stream is captured. `devices`: bits of those whose memory it
-  // touches beside the stream's and its peers'.
+  // Enqueues, or records if the stream is being captured. `devices`: bits of the devices whose
+  // memory it accesses, beside the stream's and its peers'.
   cudaError_t Submit(cudaStream_t stream, Node::Kind kind, std::function<void()> run,
                      uint32_t devices = 0);
-  // A kernel that begins once ready(); of a stream that is not captured.
+  // A kernel that begins once ready(), on a stream that is not captured.
   cudaError_t SubmitWaiting(cudaStream_t stream, std::function<void()> run,
                             std::function<bool()> ready);
 
-  // What the next work of a stream comes after because of CUDA's default stream.
+  // Dependencies of a stream's next work through CUDA's default stream.
   std::vector<Token> ImplicitOrder(cudaStream_t stream) const;
 
-  // Whether devices copy from and to here by themselves.
+  // Tells whether this device copies to and from the other directly.
   bool Pinned(const void* memory) const;
 
   const Options options;
@@ -55,7 +55,7 @@ class Machine {
   std::set<cudaGraphExec_t> execs;
   Captures captures;
 
-  // Of tests: what is to fail.
+  // Faults that tests inject.
   struct Fault {
     std::string call;  // empty: work of `device`
     int device = 0;
@@ -71,11 +71,11 @@ class Machine {
   void LetOthers();
 };
 
-// The machine, for one at a time.
+// Exclusive access to the machine.
 class Entered {
  public:
   Entered();
-  ~Entered();  // what ran has ended: memory is shut again
+  ~Entered();  // protects device memory again
   Entered(const Entered&) = delete;
   Entered& operator=(const Entered&) = delete;
   Machine* operator->() const;
@@ -89,14 +89,15 @@ class Entered {
 int& CurrentDevice();
 cudaError_t& LastError();
 
-// Whether a call may stand in a capture's way: CUDA forbids those while one goes on, unless the
-// capture's mode lets them be.
+// Tells whether a call could interfere with a capture: CUDA forbids those during a capture, unless
+// its mode allows them.
 enum class Safety : uint8_t { kSafe, kUnsafe };
 
-// Whether `name` fails before it begins: by a fault, or as a capture forbids it. To be told.
+// The error with which `name` fails at once: an injected fault, or a call that a capture forbids.
+// Must be reported.
 cudaError_t Begin(Machine& machine, const char* name, Safety safety);
 
-// One call of the runtime: body(machine) is its result, and is remembered where it is an error.
+// Performs one runtime call: body(machine) is its result, and is remembered if it is an error.
 template <typename Body>
 cudaError_t Call(const char* name, Safety safety, const Body& body) {
   const Entered machine;

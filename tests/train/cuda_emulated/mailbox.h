@@ -1,4 +1,4 @@
-// What the ranks of an emulated NCCL leave for each other.
+// Exchange of messages between the ranks of an emulated NCCL.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace recpack::emulated {
 
-// A folder of files, so that ranks are threads or processes. A letter is there whole or not at all.
+// A folder of files, so that ranks can be threads or processes. A letter appears atomically.
 class Mailbox {
  public:
-  // A new folder, for all ranks to be told of.
+  // Creates a new folder, to be passed to all ranks.
   static std::string MakeFolder();
 
   Mailbox(std::string folder, int rank, int size);
-  // The last rank to go takes the folder along.
+  // The last rank to leave removes the folder.
   ~Mailbox();
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;

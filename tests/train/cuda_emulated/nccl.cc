@@ -5,24 +5,23 @@
 #include <mutex>
 #include <string>
 
-#include "src/train/collectives/nccl_library.h"
+#include "src/train/collectives/nccl/nccl_library.h"
 #include "tests/train/cuda_emulated/communicator.h"
 #include "tests/train/cuda_emulated/machine.h"
 #include "tests/train/cuda_emulated/nccl_faults.h"
 
-namespace recpack {
-namespace emulated {
+namespace recpack::emulated {
 namespace {
 
 std::mutex mutex;
 std::map<ncclComm_t, std::shared_ptr<ncclComm>> communicators;
 
-// A handle that is none ends the program, as it might with NCCL.
+// An invalid handle ends the program, as it might with NCCL.
 std::shared_ptr<ncclComm> Find(ncclComm_t handle) {
   const std::lock_guard lock(mutex);
   const auto found = communicators.find(handle);
   if (found != communicators.end()) return found->second;
-  std::fprintf(stderr, "emulated NCCL: a communicator that there is not, or no longer\n");
+  std::fprintf(stderr, "emulated NCCL: unknown or destroyed communicator\n");
   std::abort();
 }
 
@@ -145,7 +144,9 @@ size_t LiveCommunicators() {
   return communicators.size();
 }
 
-}  // namespace emulated
+}  // namespace recpack::emulated
+
+namespace recpack::train {
 
 const NcclLibrary& Nccl() {
   using namespace emulated;  // NOLINT: the functions above
@@ -166,4 +167,4 @@ const NcclLibrary& Nccl() {
   return nccl;
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

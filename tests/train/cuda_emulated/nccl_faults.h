@@ -1,9 +1,8 @@
-// NCCL of the emulated machine, behind the table of its functions (nccl_library.h), as NCCL's
-// documents say it: communicators that do not block, calls that lie in streams until all ranks have
-// come to them, sums that are done where the data are. A rank is a thread or a process. What it
-// cannot show: speed, NCCL's own order of additions (here they are in rank order), and what the
-// real library does otherwise than it is documented. Of several processes each goes on only while
-// one of its threads waits for its devices.
+// NCCL of the emulated machine, behind its function table (nccl_library.h), as NCCL's documentation
+// describes it: non-blocking communicators, calls that stay in streams until all ranks have reached
+// them, and sums in device memory. A rank is a thread or a process. Not covered: speed, NCCL's own
+// order of additions (here: rank order), and undocumented behaviour of the real library. With
+// several processes, each makes progress only while one of its threads waits for its devices.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +11,14 @@
 namespace recpack::emulated {
 
 enum class NcclFault : uint8_t {
-  kAsyncError,  // ncclCommGetAsyncError() tells of it; the call never ends
-  kHang,        // the call never ends, and nobody tells why
+  kAsyncError,  // ncclCommGetAsyncError() reports it; the call never ends
+  kHang,        // the call never ends, and no error is reported
 };
 
-// In the call after the next `skip` of this rank of whichever communicator. One at a time.
+// Affects the call after the next `skip` of this rank, on any communicator. One at a time.
 void FailNccl(NcclFault fault, int rank, int skip = 0);
 
-// Communicators of this process that were made and not given back.
+// Communicators of this process that were not destroyed.
 size_t LiveCommunicators();
 
 }  // namespace recpack::emulated

@@ -1,5 +1,5 @@
-// nccl_processes_test N: the suite of all collectives, of N processes with a GPU each of an
-// emulated machine. nccl_processes_test N killed: the last one dies in a sum; the others say so.
+// nccl_processes_test N: the suite of all collectives, with N processes that each have a GPU of an
+// emulated machine. nccl_processes_test N killed: the last one dies in a sum; the others report it.
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/train/tcp_collective.h"
-#include "tests/pipeline/error_of.h"
+#include "src/train/collectives/tcp/tcp_collective.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/cuda_emulated/emulator.h"
 #include "tests/train/cuda_emulated/nccl_faults.h"
 #include "tests/train/cuda_emulated/nccl_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 int rank_of_this = 0, processes = 1, first_port = 0;
@@ -61,12 +61,12 @@ INSTANTIATE_TEST_SUITE_P(EmulatedNcclProcesses, CollectiveContract,
                              .timeout = std::chrono::seconds(5)}),
                          WorldName);
 
-// Of the last process, which is killed while the others are in the sum, nothing is asked.
+// The last process is killed while the others are in the sum, so its result is not checked.
 int Killed() {
   emulated::SetUp({.devices = processes});
   const auto collective = OnGpuOfRank(Meet(first_port), {});
   std::vector<float> data(1000);
-  // Whoever is still in the first sum may see it there.
+  // A rank that is still in the first sum may see it there.
   const std::string failure = ErrorOf([&] {
                                 collective->AllReduce(data);
                                 if (rank_of_this == processes - 1) std::raise(SIGKILL);
@@ -94,7 +94,7 @@ std::vector<pid_t> StartOthers() {
   return children;
 }
 
-// Whether all of them ended well, or as they were to.
+// Returns true if all of them ended as expected.
 bool AllEndedWell(const std::vector<pid_t>& children, bool last_is_killed) {
   bool well = true;
   for (const pid_t child : children) {
@@ -108,10 +108,10 @@ bool AllEndedWell(const std::vector<pid_t>& children, bool last_is_killed) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train
 
 int main(int argc, char** argv) {
-  using namespace recpack;  // NOLINT: what is above
+  using namespace recpack::train;  // NOLINT: the functions above
   testing::InitGoogleTest(&argc, argv);
   processes = argc > 1 ? std::atoi(argv[1]) : 1;
   first_port = FreePort();

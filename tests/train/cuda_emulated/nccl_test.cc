@@ -1,10 +1,9 @@
-// NCCL's collectives on an emulated machine: what all collectives do, and how they fail.
+// Tests of NCCL's collectives on an emulated machine: the common contract, and failures.
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "recpack/train/tcp_collective.h"
-#include "src/train/collectives/nccl_library.h"
-#include "tests/pipeline/error_of.h"
+#include "src/train/collectives/tcp/tcp_collective.h"
+#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/collectives/thread_world.h"
@@ -12,15 +11,15 @@
 #include "tests/train/cuda_emulated/nccl_faults.h"
 #include "tests/train/cuda_emulated/nccl_world.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
 
-// Of calls that are to end by it, for which the ranks wait before.
+// Timeout of calls that are expected to run into it; ranks wait for each other before.
 constexpr std::chrono::milliseconds kTimeout{5000};
 
-// Ranks are threads, and find each other as threads or over TCP.
+// Ranks are threads, and connect as threads or over TCP.
 class EmulatedWorld final : public ThreadedWorld {
  public:
   EmulatedWorld(int size, bool over_tcp) : ThreadedWorld(size), over_tcp_(over_tcp) {}
@@ -57,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(EmulatedNccl, CollectiveContract,
 
 class EmulatedNccl : public testing::Test {
  protected:
-  // What the ranks' sums of the same array fail with, in rank order.
+  // The errors of the ranks' sums of the same array, in rank order.
   static std::vector<std::string> Failures(int ranks, const CollectiveOptions& options = {}) {
     std::vector<std::string> failures(static_cast<size_t>(ranks));
     EmulatedWorld(ranks, false).Run(options, [&](std::unique_ptr<Collective> collective) {
@@ -124,27 +123,5 @@ TEST_F(EmulatedNccl, NamesTheGpusOfAMachine) {
   EXPECT_EQ(ErrorOf([] { NcclPlace(2); }).kind(), ErrorKind::kDevice);
 }
 
-// As the library itself does: a check of ours that has a hole is not the last one.
-TEST_F(EmulatedNccl, TheStandInRefusesThemTooAndIsInProgressAtFirst) {
-  emulated::SetUp({.devices = 1});
-  const NcclLibrary& nccl = Nccl();
-  ncclUniqueId id = {};
-  ASSERT_EQ(nccl.GetUniqueId(&id), ncclSuccess);
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  ncclComm_t first = nullptr, second = nullptr;
-  ncclResult_t state = ncclSuccess;
-  EXPECT_EQ(nccl.CommInitRankConfig(&first, 2, id, 0, &config), ncclInProgress);
-  EXPECT_EQ(nccl.CommGetAsyncError(first, &state), ncclSuccess);
-  EXPECT_EQ(state, ncclInProgress);
-  EXPECT_EQ(nccl.CommInitRankConfig(&second, 2, id, 1, &config), ncclInProgress);
-  for (const ncclComm_t communicator : {first, second}) {
-    nccl.CommGetAsyncError(communicator, &state);
-    EXPECT_EQ(state, ncclInvalidUsage);
-    EXPECT_THAT(nccl.GetLastError(communicator), HasSubstr("Duplicate GPU"));
-    nccl.CommAbort(communicator);
-  }
-}
-
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,14 +1,14 @@
-// Trainings whose gradients NCCL adds up on the emulated machine: of one process and of several.
+// Trainings whose gradients NCCL sums on the emulated machine, with one process and with several.
 #include <gmock/gmock.h>
 
-#include "recpack/train/nccl_collective.h"
 #include "src/base/format.h"
+#include "src/train/collectives/nccl/nccl_collective.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/cuda_emulated/nccl_faults.h"
 #include "tests/train/joined_processes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::AllOf;
@@ -32,7 +32,7 @@ class NcclTraining : public EmulatedMachine {
     return Trainer(options).Describe();
   }
 
-  // Of the first process; none may fail.
+  // Losses of the first process; none may fail.
   static Ran Together(const Several& options) {
     const auto processes = TrainProcesses(options);
     for (const Process& process : processes) {
@@ -54,18 +54,18 @@ TEST_F(NcclTraining, BetweenGraphsGivesTheSameBits) {
   for (const uint64_t seed : {2, 3}) {
     emulated::SetUp({.seed = seed});
     EXPECT_EQ(Train(options).losses, plain) << "seed " << seed;
-    // Of each GPU and step but the first: gradients, and the update.
+    // Per GPU and step after the first: gradients, and the update.
     EXPECT_EQ(emulated::Calls("cudaGraphLaunch"), 2 * 2 * (plain.size() - 1));
     EXPECT_GE(Sums(), 2 * plain.size());
   }
 }
 
-// The emulated sums are in the ranks' order, as those in the host's memory.
+// The emulated sums are in rank order, like those in host memory.
 TEST_F(NcclTraining, OfOneProcessSumsOnTheGpus) {
   const SmallCifar data(32);
   TrainerOptions options = On(data, "cuda:0,cuda:1");
   options.sums = SumPlace::kHost;
-  EXPECT_THAT(Described(options), HasSubstr("the host's memory: that was asked for"));
+  EXPECT_THAT(Described(options), HasSubstr("host memory: as requested"));
   const Ran on_host = Train(options);
   const size_t pinned = emulated::Calls("cudaHostAlloc");
   EXPECT_EQ(Sums(), 0u);
@@ -98,7 +98,7 @@ TEST_F(NcclTraining, OfProcessesWithSeveralGpusSumsOverAllOfThem) {
   emulated::SetUp({.devices = 5, .seed = 2});
   TrainerOptions first = On(data, "cuda:0,cuda:1"), second = On(data, "cuda:4,cuda:2,cuda:3");
   const Ran together = Together({first, second});
-  ExpectAlmost(together, alone, 1e-5);  // losses are added up in each process first
+  ExpectAlmost(together, alone, 1e-5);  // losses are summed in each process first
   EXPECT_GE(Sums(), 5 * alone.losses.size());
 }
 
@@ -129,7 +129,7 @@ TEST_F(NcclTraining, IsOnTheHostWhereNcclCannotSum) {
     const char* reason;
   } cases[] = {
       {"cuda:0/0,cuda:0/1", StrategyKind::kReplicated, "cuda:0 and cuda:0/1 are one GPU, and NCCL"},
-      {"cuda:0,cpu:0", StrategyKind::kReplicated, "cpu:0 is no GPU"},
+      {"cuda:0,cpu:0", StrategyKind::kReplicated, "cpu:0 is not a GPU"},
       {"cuda:0,cuda:1", StrategyKind::kDistributedReplicated, "the master copy is there"},
       {"cuda:0,cuda:1", StrategyKind::kParameterServer, "gradients go through"},
   };
@@ -144,20 +144,20 @@ TEST_F(NcclTraining, IsOnTheHostWhereNcclCannotSum) {
   }
   TrainerOptions options = On(data, "cuda:0,cuda:1");
   options.between_gpus.unavailable = [] { return std::string("it was not found"); };
-  EXPECT_THAT(Described(options), HasSubstr("the host's memory: it was not found"));
+  EXPECT_THAT(Described(options), HasSubstr("host memory: it was not found"));
   Train(options);
   EXPECT_EQ(Sums(), 0u);
 }
 
-// All processes come to the same end, whichever it is at.
+// All processes come to the same end, wherever each one is.
 TEST_F(NcclTraining, OfProcessesIsOnTheHostWhereNcclCannotSumAtOne) {
   const SmallCifar data(32);
   TrainerOptions lacking = On(data, "cuda:1");
   lacking.between_gpus.unavailable = [] { return std::string("it was not found"); };
   const std::pair<Several, std::string> cases[] = {
       {{On(data, "cuda:1"), On(data, "cuda:1")},
-       "cuda:1 of rank 0 and cuda:1 of rank 1 are one GPU, and NCCL takes one rank a GPU"},
-      {{On(data, "cuda:0"), On(data, "cpu:0")}, "cpu:0 of rank 1 is no GPU"},
+       "cuda:1 of rank 0 and cuda:1 of rank 1 are one GPU, and NCCL takes one rank per GPU"},
+      {{On(data, "cuda:0"), On(data, "cpu:0")}, "cpu:0 of rank 1 is not a GPU"},
       {{On(data, "cuda:0"), lacking}, "it was not found, says rank 1"},
   };
   const Ran expected = Train(Short(data, "cpu:0,cpu:1"));
@@ -172,7 +172,7 @@ TEST_F(NcclTraining, OfProcessesIsOnTheHostWhereNcclCannotSumAtOne) {
   }
 }
 
-// Each tells the reason, and ends.
+// Each reports the reason and ends.
 TEST_F(NcclTraining, EndsForAllWhereNcclFailsAtOne) {
   const SmallCifar data(64);
   emulated::FailNccl(emulated::NcclFault::kAsyncError, 1, 4);
@@ -213,4 +213,4 @@ TEST_F(NcclTraining, EndsForAllWhereABatchOfOneIsBad) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -4,16 +4,16 @@
 #include <memory>
 #include <utility>
 
-#include "recpack/train/nccl_collective.h"
+#include "src/train/collectives/nccl/nccl_collective.h"
 #include "tests/train/collectives/through_device.h"
 
-namespace recpack {
+namespace recpack::train {
 
-// Of as many GPUs as there are ranks.
+// With as many GPUs as ranks.
 inline std::unique_ptr<Collective> OnGpuOfRank(std::shared_ptr<Collective> host,
                                                const CollectiveOptions& options) {
   const int rank = host->rank();
   return std::make_unique<ThroughDevice>(NcclCollective(std::move(host), rank, options));
 }
 
-}  // namespace recpack
+}  // namespace recpack::train

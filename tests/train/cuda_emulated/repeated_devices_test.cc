@@ -1,11 +1,11 @@
-// Steps of several emulated devices that are captured as CUDA graphs, up to where the host sums.
+// Steps of several emulated devices, captured as CUDA graphs up to the host's sums.
 #include <gmock/gmock.h>
 
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/joined_processes.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -14,7 +14,7 @@ class EmulatedDeviceGraphs : public EmulatedMachine {
  protected:
   static size_t Launched() { return emulated::Calls("cudaGraphLaunch"); }
 
-  // `launches`: of a step, by all devices; the first step is enqueued as it is.
+  // `launches`: per step, over all devices; the first step is enqueued without a graph.
   static void ExpectTheSameBits(TrainerOptions options, size_t launches) {
     options.epochs = 2;
     options.cuda_graphs = false;
@@ -93,4 +93,4 @@ TEST_F(EmulatedDeviceGraphs, AreSaidToBe) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,5 +1,5 @@
-// Steps that are captured as CUDA graphs, on an emulated machine: the training that they make is
-// the one without, bit for bit, and what cannot be captured is enqueued as before.
+// Steps captured as CUDA graphs on an emulated machine: the training is bit-identical to one
+// without, and work that cannot be captured is enqueued as before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// 4 steps an epoch, whose rate rises for 2 of them and falls from then on.
+// 4 steps per epoch; the rate rises for 2 of them and falls afterwards.
 constexpr int kRecords = 16;
 
 TrainerOptions Pictures(const SmallCifar& data) {
@@ -42,10 +42,10 @@ class EmulatedSteps : public EmulatedMachine {
  protected:
   static size_t Captured() { return emulated::Calls("cudaStreamBeginCapture"); }
   static size_t Launched() { return emulated::Calls("cudaGraphLaunch"); }
-  // The first of a kind is enqueued as it is.
+  // The first of a kind is enqueued without a graph.
   static size_t AllButOne(size_t launches) { return launches > 0 ? launches - 1 : 0; }
 
-  // With graphs, in another order of streams each time and in dispatches of several lengths.
+  // With graphs, another order of streams each time, and several dispatch lengths.
   static void ExpectGraphsAreTheSameBits(TrainerOptions options) {
     options.cuda_graphs = false;
     emulated::SetUp({});
@@ -91,7 +91,7 @@ TEST_F(EmulatedSteps, OfTheOtherTypeLayoutAndNormGiveTheSameBits) {
   const SmallCifar data(kRecords);
   TrainerOptions options = Pictures(data);
   options.evaluate = false;
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   options.layout = ImageLayout::kNchw;
   options.fused_norm = false;
   ExpectGraphsAreTheSameBits(options);
@@ -123,7 +123,7 @@ TEST_F(EmulatedSteps, GoOnFromACheckpointWithinADispatch) {
   EXPECT_EQ(resumed.epochs.back().train.loss, whole.epochs.back().train.loss);
 }
 
-// The loss is heard of when the next dispatch was enqueued, and names its own step.
+// The loss is read after the next dispatch was enqueued, and the error names its own step.
 TEST_F(EmulatedSteps, NameTheStepWhoseLossIsNoNumber) {
   const SmallCifar data(kRecords);
   TrainerOptions options = Pictures(data);
@@ -194,4 +194,4 @@ TEST_F(EmulatedSteps, ThatCannotBeCapturedAreEnqueuedAsBefore) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

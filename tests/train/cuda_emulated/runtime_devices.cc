@@ -1,4 +1,4 @@
-// CUDA's runtime: devices and errors.
+// Emulated CUDA runtime: devices and errors.
 #include <cuda_runtime.h>
 
 #include <cstdio>

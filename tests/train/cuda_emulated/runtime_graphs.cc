@@ -1,4 +1,4 @@
-// CUDA's runtime: the capture of streams, and graphs.
+// Emulated CUDA runtime: stream capture and graphs.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ cudaError_t WithStream(const char* name, cudaStream_t handle, const Body& body) 
   });
 }
 
-// Each node on a stream of its own, so that those which nothing orders run in any order; the
-// stream goes on behind all of them.
+// Runs each node on a stream of its own, so that unordered nodes run in any order; the stream
+// continues after all of them.
 cudaError_t Launch(Machine& machine, cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t failed = machine.devices[static_cast<size_t>(stream->device)].failed;
   if (failed != cudaSuccess) return failed;
@@ -122,7 +122,7 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaG
   return cudaGraphInstantiate(exec, graph, flags);
 }
 
-// What was launched runs as it was.
+// What was launched runs unchanged.
 cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                           cudaGraphExecUpdateResultInfo* info) {
   return Call("cudaGraphExecUpdate", [&](const Machine& machine) {

@@ -1,4 +1,4 @@
-// CUDA's runtime: memory of devices and of the host.
+// Emulated CUDA runtime: device and host memory.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 // One side of a copy.
 struct Side {
   uint32_t device = 0;  // a bit; 0: the host's
-  bool fits = true;     // in the array it lies in
+  bool fits = true;     // lies within one array
   bool pinned = false;
 };
 
@@ -39,7 +39,7 @@ bool Matches(cudaMemcpyKind kind, const Side& to, const Side& from) {
   }
 }
 
-// Memory of the host that is not pinned is read before the call returns, and is written by then.
+// Pageable host memory is read before the call returns, and written by then.
 cudaError_t Copy(Machine& machine, void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t handle) {
   const auto stream = machine.StreamOf(handle);
@@ -96,7 +96,7 @@ cudaError_t CUDARTAPI cudaMalloc(void** memory, size_t bytes) {
   });
 }
 
-// Waits for the device whose memory it is, as CUDA's does.
+// Waits for the device that owns the memory, as CUDA does.
 cudaError_t CUDARTAPI cudaFree(void* memory) {
   return Call("cudaFree", Safety::kUnsafe, [&](Machine& machine) {
     if (!memory) return cudaSuccess;
@@ -115,7 +115,7 @@ cudaError_t CUDARTAPI cudaHostRegister(void* memory, size_t bytes, unsigned) {
   });
 }
 
-// Does not wait for copies: whoever registered it does.
+// Does not wait for copies: the caller does.
 cudaError_t CUDARTAPI cudaHostUnregister(void* memory) {
   return Call("cudaHostUnregister", Safety::kUnsafe, [&](Machine& machine) {
     return machine.pinned.erase(static_cast<const char*>(memory)) > 0

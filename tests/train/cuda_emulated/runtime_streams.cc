@@ -1,4 +1,4 @@
-// CUDA's runtime: streams, events and kernels.
+// Emulated CUDA runtime: streams, events and kernels.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -11,7 +11,7 @@
 namespace recpack::emulated {
 namespace {
 
-constexpr unsigned kThreadsOfBlock = 1024, kGridAxis = 65535;  // what every GPU has
+constexpr unsigned kThreadsOfBlock = 1024, kGridAxis = 65535;  // limits of every GPU
 
 bool Valid(const dim3& grid, const dim3& block) {
   const auto none = [](const dim3& one) { return one.x == 0 || one.y == 0 || one.z == 0; };
@@ -25,7 +25,7 @@ cudaError_t FailedOf(const Machine& machine, int device) {
   return machine.devices[static_cast<size_t>(device)].failed;
 }
 
-// With a stream, or the error that there is none.
+// Calls it with the stream, or returns the error that there is none.
 template <typename Body>
 cudaError_t WithStream(const char* name, Safety safety, cudaStream_t handle, const Body& body) {
   return Call(name, safety, [&](Machine& machine) {
@@ -41,7 +41,7 @@ cudaError_t WithEvent(const char* name, Safety safety, cudaEvent_t event, const 
   });
 }
 
-// An event's record in a stream, or in each launch of the graph that the stream is captured into.
+// Records an event in a stream, or in each launch of the graph that the stream is captured into.
 cudaError_t Record(const char* name, cudaEvent_t event, cudaStream_t handle, unsigned flags) {
   return WithEvent(name, Safety::kSafe, event, [&](Machine& machine) {
     const auto stream = machine.StreamOf(handle);
@@ -95,7 +95,7 @@ cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t* stream, unsigne
   return cudaStreamCreateWithFlags(stream, flags);
 }
 
-// What it holds still runs.
+// Its pending work still runs.
 cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t stream) {
   return Call("cudaStreamDestroy", [&](Machine& machine) {
     if (!stream || !machine.streams.Knows(stream)) return cudaErrorInvalidResourceHandle;

@@ -7,11 +7,12 @@
 namespace recpack::emulated {
 namespace {
 
-constexpr uint64_t kSteady = 1024;  // pieces, about, between changes of the streams' ranks
-constexpr uint64_t kSleepers = 2;   // one of so many streams sleeps
-constexpr uint64_t kShared = 8;     // one of so many waits lets others run that it does not need
+// approximate number of pieces between changes of the streams' ranks
+constexpr uint64_t kSteady = 1024;
+constexpr uint64_t kSleepers = 2;  // one in so many streams sleeps
+constexpr uint64_t kShared = 8;    // one in so many waits also runs work that it does not need
 
-// Whether no stream is in the way of its next piece.
+// Tells whether no stream blocks its next piece.
 bool AtHand(const CUstream_st& stream) {
   if (stream.queue.empty()) return false;
   const auto& after = stream.queue.front().after;
@@ -71,7 +72,8 @@ void Streams::Run(CUstream_st& stream) {
 
 uint64_t Streams::Rank() { return random_() % kSleepers == 0 ? 0 : random_(); }
 
-// A stream keeps its rank for a while: it stands still while others do all they have.
+// A stream keeps its rank for a while, so that it may stand still while others finish all their
+// work.
 bool Streams::RunOne(bool sleepers) {
   CUstream_st* first = nullptr;
   if (random_() % kSteady == 0) {

@@ -1,4 +1,4 @@
-// Streams of work that runs later.
+// Emulated streams, whose work runs later.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,18 +15,18 @@ namespace recpack::emulated {
 
 struct Capture;
 
-// Of one piece of work.
+// Completion of one piece of work.
 struct Completion {
   bool done = false;
-  std::chrono::steady_clock::time_point at;  // once done
+  std::chrono::steady_clock::time_point at;  // valid once done
 };
 using Token = std::shared_ptr<Completion>;
 
 struct Work {
   std::function<void()> run;         // empty: a mark only
-  uint32_t devices = 0;              // bits: those whose memory it touches
-  int device = 0;                    // that does it
-  std::function<bool()> ready = {};  // what it waits for besides streams; empty: nothing
+  uint32_t devices = 0;              // bits of the devices whose memory it accesses
+  int device = 0;                    // that runs it
+  std::function<bool()> ready = {};  // an additional condition; empty: none
 };
 
 // Captured work.
@@ -35,12 +35,12 @@ struct Node {
   Kind kind = Kind::kEmpty;
   Work work;
   std::vector<size_t> after;    // nodes before it
-  cudaEvent_t event = nullptr;  // to be recorded or waited for at each launch
+  cudaEvent_t event = nullptr;  // recorded or waited for at each launch
 };
 
 }  // namespace recpack::emulated
 
-// What the handles of CUDA's headers point to.
+// Targets of the opaque handles of CUDA's headers.
 struct CUstream_st {
   struct Entry {
     recpack::emulated::Work work;
@@ -49,14 +49,14 @@ struct CUstream_st {
   };
   int device = 0;
   bool blocking = false;   // it and the default stream wait for each other
-  bool destroyed = false;  // goes once it is empty
-  uint64_t rank = 0;       // of the streams that can, the one of the highest runs; 0: it sleeps
+  bool destroyed = false;  // freed once it is empty
+  uint64_t rank = 0;       // the runnable stream with the highest rank runs; 0: it sleeps
   std::deque<Entry> queue;
-  recpack::emulated::Token last;                // of what was enqueued last; null: nothing
-  std::vector<recpack::emulated::Token> waits;  // of what is enqueued next
+  recpack::emulated::Token last;                // of the last work enqueued; null: none
+  std::vector<recpack::emulated::Token> waits;  // for the work enqueued next
   // While it is captured.
   std::shared_ptr<recpack::emulated::Capture> capture;
-  std::vector<size_t> tips;  // nodes that the next comes after
+  std::vector<size_t> tips;  // nodes before the next one
 };
 
 struct CUevent_st {
@@ -70,11 +70,11 @@ struct CUevent_st {
 
 namespace recpack::emulated {
 
-// Runs what streams hold. Not safe for several threads.
+// Runs the work of streams. Not thread-safe.
 class Streams {
  public:
-  // before(work) is called ahead of each piece; false: it is left out. idle() is called where all
-  // that is left waits for what other threads or processes do, and lets them.
+  // Calls before(work) ahead of each piece, which is skipped if that returns false. Calls idle(),
+  // which lets other threads or processes run, if all remaining work waits for them.
   Streams(uint64_t seed, std::function<bool(const Work&)> before, std::function<void()> idle)
       : random_(seed), before_(std::move(before)), idle_(std::move(idle)) {}
 
@@ -83,12 +83,12 @@ class Streams {
   bool Knows(cudaStream_t stream) const;
   std::vector<cudaStream_t> BlockingOf(int device) const;
 
-  // Behind all that the stream holds, `after` and the stream's waits.
+  // After everything in the stream, `after` and the stream's waits.
   Token Enqueue(cudaStream_t stream, Work work, std::vector<Token> after = {});
 
-  // Runs pieces until this one is done: by chance, or of its stream alone as far as that goes.
+  // Runs pieces until this one is done: random ones, or as far as possible those of its stream.
   void RunUntil(const Token& token);
-  // As many as chance will have. Without sleepers: of those alone that others did not leave behind.
+  // Runs a random number of pieces. Without sleepers: only of streams that others did not overtake.
   void RunSome(bool sleepers);
   void RunAll();
   void RunAllOf(int device);

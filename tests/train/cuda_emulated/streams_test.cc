@@ -1,4 +1,4 @@
-// That the emulated machine does what streams are given as late and as mixed as CUDA may.
+// Tests that the emulated machine runs work of streams as late and as interleaved as CUDA may.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -6,14 +6,14 @@
 #include "tests/train/cuda_emulated/device_array.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 constexpr size_t kCount = 16;
 
 class EmulatedStreams : public EmulatedMachine {};
 
-// The host's numbers, pinned.
+// Pinned host numbers.
 class Pinned {
  public:
   explicit Pinned(uint32_t value) : values_(kCount, value) {
@@ -49,7 +49,7 @@ TEST_F(EmulatedStreams, WorkWaitsUntilSomebodyDoes) {
   EXPECT_EQ(array.Values(), std::vector<uint32_t>(kCount, 0));
 }
 
-// What is pinned is read when the copy runs, all else before the call returns.
+// Pinned memory is read when the copy runs, other memory before the call returns.
 TEST_F(EmulatedStreams, PinnedMemoryIsReadLate) {
   emulated::SetUp({.early = 0});
   const TestStream stream;
@@ -66,7 +66,7 @@ TEST_F(EmulatedStreams, PinnedMemoryIsReadLate) {
   EXPECT_EQ(early.Values()[0], 1u);
 }
 
-// One stream writes, another copies: ordered by an event always, without one not always.
+// One stream writes, another copies: the result is always right with an event, not always without.
 bool CopiesWhatWasWritten(bool wait, uint64_t seed) {
   emulated::SetUp({.seed = seed});
   const DeviceArray32 from(kCount), to(kCount);
@@ -152,4 +152,4 @@ TEST_F(EmulatedStreams, CallsMemoryAndWorkFailAsAsked) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

@@ -1,12 +1,12 @@
-// Whole trainings on emulated CUDA devices against those on the CPU.
+// Whole trainings on emulated CUDA devices, compared with those on the CPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "recpack/train/cpu_ops.h"
+#include "src/train/cpu/cpu_ops.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 using testing::HasSubstr;
@@ -28,10 +28,10 @@ TEST_F(EmulatedTraining, OfPicturesInTheOtherLayoutAndTypeGivesAboutTheLossesOfT
   TrainerOptions options = Pictures(data, "cuda:0");
   options.epochs = 1;
   options.layout = ImageLayout::kNchw;
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   TrainerOptions on_cpu = options;
   on_cpu.devices = ParseDevices("cpu:0");
-  if (!MakeCpuOps()->Computes(ValueType::kBf16)) on_cpu.type = ValueType::kF32;
+  if (!MakeCpuOps()->Computes(ElementType::kBf16)) on_cpu.type = ElementType::kF32;
   ExpectAlmost(Train(options), Train(on_cpu), 0.05);
 }
 
@@ -69,4 +69,4 @@ TEST_F(EmulatedTraining, TellsOfADeviceThatFails) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

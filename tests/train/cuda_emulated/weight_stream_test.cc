@@ -1,10 +1,10 @@
-// Gradients of weights beside those of inputs, on an emulated machine: the same training, whatever
-// the order in which streams run.
+// Weight gradients beside input gradients, on an emulated machine: the same training in any order
+// of the streams.
 #include "src/base/format.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 
-namespace recpack {
+namespace recpack::train {
 namespace {
 
 class EmulatedWeightStream : public EmulatedMachine {
@@ -34,7 +34,7 @@ TEST_F(EmulatedWeightStream, OfPicturesGivesTheSameBits) {
   options.epochs = 1;
   options.evaluate = false;
   ExpectTheSameBits(options);
-  options.type = ValueType::kBf16;
+  options.type = ElementType::kBf16;
   options.fused_norm = false;
   options.layout = ImageLayout::kNchw;
   ExpectTheSameBits(options);
@@ -44,7 +44,7 @@ TEST_F(EmulatedWeightStream, OfDenseLayersGivesTheSameBits) {
   const SmallCifar data(32);
   TrainerOptions options = Short(data, "cuda:0");
   ExpectTheSameBits(options);
-  options.type = ValueType::kBf16;  // whose last gradients are f32
+  options.type = ElementType::kBf16;  // its last gradients are f32
   options.optimizer.kind = OptimizerKind::kAdam;
   ExpectTheSameBits(options);
 }
@@ -71,4 +71,4 @@ TEST_F(EmulatedWeightStream, OfSeveralDevicesGivesTheSameBitsByEveryStrategy) {
 }
 
 }  // namespace
-}  // namespace recpack
+}  // namespace recpack::train

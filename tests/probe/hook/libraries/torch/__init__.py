@@ -1,4 +1,4 @@
-"""What the hook touches of PyTorch, for tests where it is not installed."""
+"""Fake of the parts of PyTorch that the hook uses, for tests without PyTorch."""
 import contextlib
 
 _gradients = [True]

@@ -1,4 +1,4 @@
-"""Whether this process is one of several, as its environment says."""
+"""Fake of torch.distributed, configured by environment variables."""
 import os
 
 

@@ -1,4 +1,4 @@
-// What Recpack uses of CUB's sort, on the emulated machine.
+// The part of CUB's radix sort that Recpack uses, on the emulated machine.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 namespace cub {
 
 struct DeviceRadixSort {
-  // By the keys' bits from `begin` to before `end`; stable. Without memory: says how much it needs.
+  // Sorts by the keys' bits [begin, end); stable. Without memory: returns the needed size.
   static cudaError_t SortPairs(void* memory, size_t& bytes, const uint32_t* keys,
                                uint32_t* sorted_keys, const uint32_t* values,
                                uint32_t* sorted_values, uint32_t count, int begin, int end,

@@ -1,0 +1,44 @@
+// Fields: each one describes an array of the batch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "recpack/loader/array_spec.h"
+#include "recpack/loader/function_field.h"
+#include "recpack/loader/image_field.h"
+
+namespace recpack {
+
+// Numbers from an int64 or float feature. A fixed list has exactly `length` values. A ragged list
+// has at most `length`, is filled up with `padding`, and gets an array NAME_length (i32) with the
+// number of values.
+struct NumbersField {
+  std::string name;
+  std::string feature;                   // empty: same as the name
+  ElementType type = ElementType::kI64;  // kI64 or kI32 for int64 features, kF32 for float features
+  uint32_t length = 1;                   // if 1 and not ragged, the shape is (batch)
+  bool ragged = false;
+  bool truncate = false;  // ragged only: truncate longer lists; otherwise they are errors
+  double padding = 0;
+};
+
+// Bytes, copied unchanged: exactly of this shape, or ragged (text).
+struct BytesField {
+  std::string name;
+  std::string feature;  // empty: same as the name
+  std::vector<uint32_t> shape;
+  bool ragged = false;  // shape has one dimension, the maximum length
+  bool truncate = false;
+};
+
+// Ordinal of the record in the split, i64.
+struct IdField {
+  std::string name = "id";
+};
+
+using Field = std::variant<ImageField, NumbersField, BytesField, IdField, FunctionField>;
+
+}  // namespace recpack

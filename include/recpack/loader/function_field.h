@@ -1,0 +1,42 @@
+// Field whose arrays a user function fills for each sample.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "recpack/base/random.h"
+#include "recpack/example/view.h"
+#include "recpack/image/image.h"
+#include "recpack/loader/array_spec.h"
+#include "recpack/loader/image_field.h"
+
+namespace recpack {
+
+// View of a sample, valid during a call.
+struct SampleView {
+  const ExampleView& example;
+  uint64_t id;  // ordinal of the record in the split
+  uint64_t epoch;
+  uint64_t position;              // in the epoch, over all ranks
+  KeyedRandom random;             // keyed by (seed, epoch, position) and the field's stream
+  std::span<uint8_t* const> out;  // per array: sample_bytes to write; all must be written
+  PixelView picture;              // made as the field's `picture` says, contiguous
+};
+
+struct FunctionField {
+  std::vector<ArraySpec> arrays;  // at least one
+  // Called by several threads at once. An exception reaches the consumer nested in an Error with
+  // the record's place. An Error of kind kCorrupt may be substituted like a bad record; other
+  // exceptions never are. The output must be a function of the input only, otherwise batches are
+  // not reproducible.
+  std::function<void(SampleView&)> call;
+  uint32_t stream = 0;  // functions with the same stream draw the same numbers; below 65536
+  // Image passed to the function: cropped, resized, flipped and augmented as the field says, in u8
+  // with interleaved channels. Ignores name, type, layout, mean and std.
+  std::optional<ImageField> picture = {};
+};
+
+}  // namespace recpack

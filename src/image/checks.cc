@@ -1,0 +1,40 @@
+#include "src/image/checks.h"
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
+namespace recpack {
+
+void CheckRegion(const Region& region, int64_t image_width, int64_t image_height) {
+  const auto inside = [](int at, int size, int64_t whole) {
+    return at >= 0 && size > 0 && int64_t{at} + size <= whole;
+  };
+  if (inside(region.x, region.width, image_width) &&
+      inside(region.y, region.height, image_height)) {
+    return;
+  }
+  throw Error(ErrorKind::kInvalidArgument,
+              format("a region of {}x{} pixels at ({}, {}) is not inside an image of {}x{}",
+                     region.width, region.height, region.x, region.y, image_width, image_height));
+}
+
+void CheckScale(const DecodeOptions& options) {
+  constexpr int kDenominators[] = {1, 2, 4, 8};
+  if (std::ranges::count(kDenominators, options.scale_denominator) == 1) return;
+  throw Error(ErrorKind::kInvalidArgument,
+              format("JPEGs cannot be decoded at 1/{} of their size", options.scale_denominator),
+              {}, "choose 1, 2, 4 or 8");
+}
+
+void CheckEncodable(const Image& image) {
+  const bool whole = image.width > 0 && image.height > 0 &&
+                     image.pixels.size() == image.row_bytes() * static_cast<size_t>(image.height);
+  if (whole && (image.channels == 1 || image.channels == 3)) return;
+  throw Error(ErrorKind::kInvalidArgument,
+              format("cannot encode {}x{} pixels with {} channels in {} bytes", image.width,
+                     image.height, image.channels, image.pixels.size()));
+}
+
+}  // namespace recpack

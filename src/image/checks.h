@@ -1,0 +1,20 @@
+// Argument checks of decoders and encoders. All throw Error (kInvalidArgument).
+#pragma once
+
+#include <cstdint>
+
+#include "recpack/image/decode.h"
+#include "recpack/image/image.h"
+
+namespace recpack {
+
+// The region must not be empty and must lie inside the image.
+void CheckRegion(const Region& region, int64_t image_width, int64_t image_height);
+
+// libjpeg scales by 1/1, 1/2, 1/4 and 1/8.
+void CheckScale(const DecodeOptions& options);
+
+// The image must be whole and have 1 or 3 channels.
+void CheckEncodable(const Image& image);
+
+}  // namespace recpack

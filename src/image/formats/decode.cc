@@ -1,0 +1,100 @@
+#include "recpack/image/decode.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/image/header.h"
+#include "src/base/format.h"
+#include "src/image/checks.h"
+#include "src/image/jpeg/decode_jpeg.h"
+#include "src/image/jpeg/jpeg_sequential.h"
+#include "src/image/png/decode_png.h"
+
+namespace recpack {
+
+struct ImageDecoder::State {
+  JpegReader jpeg;
+  SequentialJpeg sequential;
+  ByteBuffer scratch;
+};
+
+ImageDecoder::ImageDecoder() : state_(std::make_unique<State>()) {}
+ImageDecoder::~ImageDecoder() = default;
+ImageDecoder::ImageDecoder(ImageDecoder&&) noexcept = default;
+ImageDecoder& ImageDecoder::operator=(ImageDecoder&&) noexcept = default;
+
+namespace {
+
+// Describes the first bytes, as text or in hexadecimal.
+std::string DescribeStart(ByteView bytes) {
+  if (bytes.empty()) return "it is empty";
+  const ByteView first = bytes.first(std::min<size_t>(bytes.size(), 12));
+  const auto is_text = [](uint8_t c) { return c >= 32 && c < 127; };
+  if (std::ranges::all_of(first, is_text)) return format("it begins with '{}'", AsText(first));
+  std::string text = "it begins with the bytes";
+  for (const uint8_t byte : first) text += format(" {:02x}", byte);
+  return text;
+}
+
+// Replaces RGB by the luma of Pillow's convert("L"): ITU-R 601-2 in 16 bits.
+void KeepLuma(Image& image) {
+  const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
+  for (size_t i = 0; i < pixels; ++i) {
+    const uint8_t* rgb = &image.pixels[3 * i];
+    image.pixels[i] =
+        static_cast<uint8_t>((rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >> 16);
+  }
+  image.Reshape(image.width, image.height, 1);
+}
+
+}  // namespace
+
+void RefuseNotDecoded(ByteView bytes, const ImageHeader& header) {
+  if (header.format == ImageFormat::kUnknown) {
+    throw Error(ErrorKind::kCorrupt, "is not an image: " + DescribeStart(bytes), {},
+                "leave it out; the loader can put another record in its place");
+  }
+  if (header.format != ImageFormat::kJpeg && header.format != ImageFormat::kPng) {
+    throw Error(ErrorKind::kUnsupported,
+                format("is an image of the format {}; only JPEG and PNG are decoded",
+                       ImageFormatName(header.format)),
+                {}, "convert it before packing");
+  }
+  if (header.width < 1 || header.height < 1) {
+    throw Error(ErrorKind::kCorrupt, format("is a {} whose header is cut off or damaged",
+                                            ImageFormatName(header.format)));
+  }
+}
+
+void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& out) {
+  CheckScale(options);
+  const ImageHeader header = ReadImageHeader(bytes);
+  RefuseNotDecoded(bytes, header);
+  switch (header.format) {
+    case ImageFormat::kJpeg:
+      if (state_->sequential.Decode(bytes, nullptr, options, state_->jpeg, out)) break;
+      DecodeJpeg(state_->jpeg, bytes, options, state_->scratch, out);
+      break;
+    case ImageFormat::kPng:
+      if (options.scale_denominator != 1) {
+        throw Error(ErrorKind::kUnsupported, "PNGs cannot be decoded at a fraction of their size",
+                    {}, "set scale_denominator to 1");
+      }
+      DecodePng(bytes, options, out);
+      break;
+    default:
+      break;  // refused above
+  }
+  if (options.layout == PixelLayout::kOne && out.channels == 3) KeepLuma(out);
+  if (options.apply_orientation) out = ApplyOrientation(std::move(out), header.orientation);
+}
+
+Image DecodeImage(ByteView bytes, const DecodeOptions& options) {
+  Image image;
+  ImageDecoder().Decode(bytes, options, image);
+  return image;
+}
+
+}  // namespace recpack

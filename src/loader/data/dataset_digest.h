@@ -1,0 +1,19 @@
+// Digests of data sets: identify a data set without reading its records.
+#pragma once
+
+#include <string>
+
+#include "src/loader/data/sample_store.h"
+
+namespace recpack {
+
+// Returns Dataset::digest(): 16 hexadecimal digits for the whole, then 4 for each eighth of the
+// groups.
+std::string MakeDigest(const SampleStore& store);
+
+// Describes how `store`, whose digest is `own`, differs from the one with digest `other`; empty if
+// it does not.
+std::string DigestDifference(const SampleStore& store, const std::string& own,
+                             const std::string& other);
+
+}  // namespace recpack

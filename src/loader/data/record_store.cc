@@ -1,0 +1,85 @@
+#include "src/loader/data/record_store.h"
+
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/shards/index/pick.h"
+
+namespace recpack {
+namespace {
+
+class RecordSampleSource final : public SampleSource {
+ public:
+  explicit RecordSampleSource(RandomAccessReader records) : records_(std::move(records)) {}
+
+  std::unique_ptr<SampleSource> ForAnotherThread() const override {
+    return std::make_unique<RecordSampleSource>(records_.ForAnotherThread());
+  }
+  bool InMemory(std::span<const uint64_t> ids) override { return records_.InPageCache(ids); }
+  void Advise(std::span<const uint64_t> ids) override { records_.Advise(ids); }
+  void Touch(uint64_t id) noexcept override { records_.Touch(id); }
+  ByteView Read(uint64_t id, ByteBuffer& memory) override { return records_.Read(id, memory); }
+
+ private:
+  RandomAccessReader records_;
+};
+
+class RecordStore final : public SampleStore {
+ public:
+  RecordStore(const LayoutSplit& split, FileSystem& files)
+      : files_(files),
+        shards_(std::make_shared<const NameList>(split.shards)),
+        index_(OpenSplitIndex(split)) {
+    for (size_t i = 0; i < index_.shard_count(); ++i) bytes_ += index_.shard_bytes(i);
+    RefuseForeignStreams();
+  }
+
+  uint64_t samples() const override { return index_.record_count(); }
+  uint64_t bytes() const override { return bytes_; }
+
+  std::unique_ptr<SampleSource> NewSource(const RandomAccessOptions& options) const override {
+    return std::make_unique<RecordSampleSource>(RandomAccessReader(
+        index_, [shards = shards_](size_t shard) { return (*shards)[shard]; }, options, files_));
+  }
+
+  Place PlaceOf(uint64_t id) const override {
+    const RecordLocation location = index_.Locate(id);
+    return {
+        .path = (*shards_)[location.shard], .offset = location.offset, .ordinal = location.ordinal};
+  }
+
+  size_t groups() const override { return index_.shard_count(); }
+  std::string GroupName(size_t shard) const override { return index_.shard(shard).name; }
+
+  void DescribeGroup(size_t i, const std::function<void(const std::string&)>& add) const override {
+    const ShardSummary shard = index_.shard(i);
+    add(format("{}\n{}\n{}\n", shard.name, shard.file_bytes, shard.records));
+  }
+
+ private:
+  void RefuseForeignStreams() const {
+    for (size_t i = 0; i < index_.shard_count(); ++i) {
+      const ShardSummary shard = index_.shard(i);
+      if (shard.compression == Compression::kNone || shard.records == 0) continue;
+      // Written by RecordWriter, like the others
+      if (!index_.Entries(i).flush_points.empty()) return;
+      throw Error(ErrorKind::kUnsupported,
+                  "is compressed as one stream, which has no random access",
+                  {.path = (*shards_)[i]}, "pack it again: recpack pack SRC OUT --from tfrecord");
+    }
+  }
+
+  FileSystem& files_;
+  std::shared_ptr<const NameList> shards_;  // paths
+  Index index_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleStore> OpenRecordStore(const LayoutSplit& split, FileSystem& files) {
+  return std::make_unique<RecordStore>(split, files);
+}
+
+}  // namespace recpack

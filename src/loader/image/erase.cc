@@ -1,0 +1,75 @@
+#include "src/loader/image/erase.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/loader/image/portable_math.h"
+
+namespace recpack {
+namespace {
+
+constexpr int kTries = 10;
+
+// Python's round(): halves to even.
+int Round(double value) { return static_cast<int>(std::nearbyint(value)); }
+
+}  // namespace
+
+Eraser::Eraser(const RandomErasing& options, const FinishOptions& result,
+               const std::array<uint8_t, 3>& u8_values)
+    : options_(options), result_(result), values_{} {
+  const auto& [probability, area, aspect] = options;
+  if (!(probability >= 0 && probability <= 1 && area[0] >= 0 && area[0] <= area[1] &&
+        area[1] <= 1 && aspect[0] > 0 && aspect[0] <= aspect[1] && aspect[1] < 1e6)) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("invalid erasing: probability {}, area {}..{}, aspect {}..{}", probability,
+                       area[0], area[1], aspect[0], aspect[1]),
+                {}, "probability and area lie in 0 to 1, the low bound comes first");
+  }
+  if (result.type == ElementType::kU8) values_ = u8_values;
+  log_low_ = PortableLog(aspect[0]);
+  log_high_ = PortableLog(aspect[1]);
+}
+
+Region Eraser::Choose(KeyedRandom& random) const {
+  if (!(random.NextUnit() < options_.probability)) return {};
+  const int height = result_.out_height;
+  const int width = result_.out_width;
+  const auto [least, most] = options_.area;
+  for (int i = 0; i < kTries; ++i) {
+    const double share = least + (most - least) * random.NextUnit();
+    const double area = static_cast<double>(height) * width * share;
+    const double aspect = PortableExp(log_low_ + (log_high_ - log_low_) * random.NextUnit());
+    const int h = Round(std::sqrt(area * aspect));
+    const int w = Round(std::sqrt(area / aspect));
+    if (h >= height || w >= width) continue;
+    const auto y = random.NextBelow(static_cast<uint32_t>(height - h + 1));
+    const auto x = random.NextBelow(static_cast<uint32_t>(width - w + 1));
+    return {static_cast<int>(x), static_cast<int>(y), w, h};
+  }
+  return {};
+}
+
+void Eraser::Erase(const Region& region, uint8_t* picture) const {
+  const size_t element = ElementBytes(result_.type);
+  const auto channels = static_cast<size_t>(result_.channels);
+  const auto width = static_cast<size_t>(region.width);
+  for (int y = region.y; y < region.y + region.height; ++y) {
+    const size_t first = static_cast<size_t>(y) * result_.out_width + region.x;
+    if (result_.out_layout == ImageLayout::kNhwc) {
+      uint8_t* row = picture + first * channels * element;
+      std::memset(row, 0, width * channels * element);
+      if (result_.type != ElementType::kU8) continue;
+      for (size_t i = 0; i < width * channels; ++i) row[i] = values_[i % channels];
+    } else {
+      const size_t plane = static_cast<size_t>(result_.out_height) * result_.out_width;
+      for (size_t c = 0; c < channels; ++c) {
+        std::memset(picture + (c * plane + first) * element, values_[c], width * element);
+      }
+    }
+  }
+}
+
+}  // namespace recpack

@@ -1,0 +1,417 @@
+#include "recpack/loader/loader.h"
+
+#include <algorithm>
+
+#include "recpack/base/cpu.h"
+#include "recpack/base/error.h"
+#include "recpack/base/event_log.h"
+#include "recpack/loader/token.h"
+#include "src/base/format.h"
+#include "src/loader/batch/batch_maker.h"
+#include "src/loader/batch/forks.h"
+#include "src/loader/batch/ring.h"
+#include "src/loader/experiment/experiment.h"
+#include "src/loader/run/consumer_account.h"
+#include "src/loader/run/crew.h"
+#include "src/loader/run/ledger.h"
+#include "src/loader/run/loader_cache.h"
+#include "src/loader/run/stall.h"
+#include "src/loader/run/worker.h"
+
+namespace recpack {
+namespace {
+
+constexpr std::chrono::milliseconds kPatienceAfterStall = std::chrono::seconds(1);
+constexpr std::chrono::milliseconds kBetweenLooks{100};
+// Keeps deadlines within the range of clocks.
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
+constexpr uint32_t kMostChunkSamples = 64;
+constexpr uint32_t kChunksPerThread =
+    4;  // chunks of a batch, so that the last one's share is small
+// Smaller records are copied from mappings, which is cheaper than a system call each.
+constexpr uint64_t kSmallRecordBytes = 16 << 10;
+
+ResumeToken MakeToken(const Mixture& samples, const LoaderOptions& options) {
+  const OrderSpec order = ResolveOrder(options.order, samples);
+  if (options.resume.empty()) {
+    return {samples.digest(), order, options.seed, options.epoch, 0, 0};
+  }
+  ResumeToken token = ParseToken(options.resume);
+  if (const auto difference = samples.DifferenceFrom(token.digest); !difference.empty()) {
+    Refuse("the token belongs to another data set: " + difference,
+           "open the one that it was made with, or begin without a token");
+  }
+  if (options.order.kind != OrderKind::kAuto && order != token.order) {
+    Refuse(format("the token's order is {}, but {} was requested", OrderText(token.order),
+                  OrderText(order)),
+           "leave out the order: the token sets it");
+  }
+  if (token.position > samples.samples()) {
+    Refuse("the token's position is beyond the end of the epoch", "begin without a token");
+  }
+  return token;
+}
+
+LoaderOptions Resolved(const Mixture& samples, LoaderOptions options, const ResumeToken& token) {
+  if (options.batch_size == 0) Refuse("the batch size is 0", "choose at least 1");
+  if (options.world_size == 0 || options.rank >= options.world_size) {
+    Refuse(format("there is no rank {} of {}", options.rank, options.world_size),
+           "ranks count from 0");
+  }
+  if (options.local_ranks == 0 || options.local_ranks > options.world_size - options.rank) {
+    Refuse(format("there are not {} ranks from {} on, of {}", options.local_ranks, options.rank,
+                  options.world_size),
+           "ranks count from 0");
+  }
+  if (options.local_ranks > 1 && options.share != RankShare::kBatches) {
+    Refuse("a loader for several ranks needs whole batches", "choose RankShare::kBatches");
+  }
+  if (options.fields.empty()) Refuse("the loader has no fields", "name a recipe");
+  if (options.prefetch < 2) Refuse("prefetch is below 2", "choose a prefetch of 2 or more");
+  if (options.max_live_batches == 1) {
+    Refuse("a consumer holds a batch while it takes the next: max_live_batches of 1 is too low",
+           "choose a max_live_batches of 2 or more, or 0");
+  }
+  if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
+  if (options.threads == 0) options.threads = AvailableThreads();
+  if (options.slabs == nullptr) options.slabs = &HostSlabs();
+  if (options.source.backend == RandomAccessOptions::Backend::kAutomatic &&
+      samples.bytes() / samples.records() < kSmallRecordBytes) {
+    options.source.backend = RandomAccessOptions::Backend::kMapped;
+  }
+  options.stall_timeout = std::min(options.stall_timeout, kLongestTimeout);
+  options.order = token.order;
+  options.seed = token.seed;
+  options.epoch = token.epoch;
+  const uint64_t step = uint64_t{options.batch_size} * options.world_size;
+  if (options.last_batch == LastBatch::kDrop && step > samples.samples()) {
+    Refuse(format("a step of {} samples is more than the {} records of an epoch", step,
+                  samples.samples()),
+           "make batches smaller, or pad or keep the last one");
+  }
+  return options;
+}
+
+uint32_t ChunkSamples(const LoaderOptions& options) {
+  const uint32_t parts = static_cast<uint32_t>(options.threads) * kChunksPerThread;
+  return std::clamp((options.batch_size + parts - 1) / parts, 1u, kMostChunkSamples);
+}
+
+}  // namespace
+
+struct Loader::State final : LiveBatches {
+  State(const Mixture& samples, LoaderOptions given, const ResumeToken& token)
+      : State(samples, Resolved(samples, std::move(given), token), token, 0) {}
+
+  State(const Mixture& samples, LoaderOptions options, const ResumeToken& token, int)
+      : plan{.mixture = samples,
+             .options = options,
+             .schedule = Schedule(samples.samples(), options.batch_size,
+                                  {options.world_size, options.rank, options.local_ranks},
+                                  options.share, options.last_batch, token.epoch, token.position),
+             .chunk_samples = ChunkSamples(options),
+             .chunks = (options.batch_size + ChunkSamples(options) - 1) / ChunkSamples(options)},
+        at(token) {
+    LayOut();
+    BeginAudit();
+    plan.cache = MakeSampleCache(options.cache, samples, options.fields);
+    if (!options.ledger.empty()) ledger.emplace(options.ledger);
+    const auto worker_count = static_cast<uint32_t>(options.threads);
+    page = std::make_shared<StatsPage>(StatsPage::Sizes{.workers = worker_count,
+                                                        .slots = options.prefetch,
+                                                        .batch_size = options.batch_size,
+                                                        .batch_bytes = slab_bytes});
+    account.emplace(page->blocks());
+    ring = std::make_shared<Ring>(
+        options.prefetch, slab_bytes, options.batch_size, plan.chunks, *options.slabs,
+        options.max_live_batches == 0 ? Ring::Memory::kOfSlot : Ring::Memory::kLastUsed, page);
+    experiment.emplace(options, page->blocks(), ring,
+                       Playback::Layout{.arrays = plan.arrays,
+                                        .slab_bytes = slab_bytes,
+                                        .samples = options.batch_size,
+                                        .chunks = plan.chunks});
+    for (uint32_t i = 0; i < worker_count; ++i) {
+      workers.push_back(std::make_unique<Worker>(plan, *ring, page->blocks().worker(i),
+                                                 i > 0 ? workers.front().get() : nullptr));
+    }
+  }
+
+  // `own`: shared pointer to this, held by each thread.
+  static void Start(const std::shared_ptr<State>& own) {
+    for (const auto& worker : own->workers) {
+      own->crew.Start(own, [run = worker.get()] { run->Run(); });
+    }
+  }
+
+  void Stop() {
+    page->Unpublish();
+    if (mark.inherited()) return crew.Forget();
+    ring->Stop();
+    const auto timeout = plan.options.stall_timeout;
+    crew.End(stalled ? std::min(timeout, kPatienceAfterStall) : timeout);
+  }
+
+  void LayOut() {
+    auto arrays = std::make_shared<std::vector<ArraySpec>>();
+    for (const Field& field : plan.options.fields) {
+      plan.writers.push_back(MakeFieldWriter(field, plan.options.fields));
+      plan.first_array.push_back(arrays->size());
+      for (ArraySpec& array : plan.writers.back()->Arrays()) LayOut(std::move(array), *arrays);
+    }
+    for (const BatchStep& step : plan.options.batch_steps) {
+      plan.batch_workers.push_back(MakeBatchWorker(step, *arrays));
+      for (ArraySpec& array : plan.batch_workers.back()->Arrays()) {
+        LayOut(std::move(array), *arrays);
+      }
+    }
+    plan.arrays = std::move(arrays);
+  }
+
+  void LayOut(ArraySpec array, std::vector<ArraySpec>& arrays) {
+    const auto same = [&](const ArraySpec& other) { return other.name == array.name; };
+    if (std::ranges::any_of(arrays, same)) {
+      Refuse(format("two arrays are called '{}'", array.name), "give each field its own name");
+    }
+    plan.sample_bytes += array.sample_bytes;
+    array.offset = slab_bytes;
+    plan.thrown_bytes += AlignedArray(array.sample_bytes);
+    slab_bytes += AlignedArray(array.sample_bytes * plan.options.batch_size);
+    arrays.push_back(std::move(array));
+  }
+
+  // Called at the beginning of the run: continues the given audit.
+  void BeginAudit() {
+    StartAudit(at.epoch);
+    if (!plan.options.audit) return;
+    const EpochAudit& given = *plan.options.audit;
+    const bool of_epoch_before = at.position == 0 && given.key().epoch + 1 == at.epoch;
+    if (of_epoch_before) StartAudit(given.key().epoch);
+    if (audit.has_counts() && !given.has_counts()) {
+      Refuse("the audit to continue from has no counts", "leave counts out, or begin with none");
+    }
+    if (!of_epoch_before && given.samples() > at.position) {
+      Refuse(format("the audit has {} samples, the token comes after {}", given.samples(),
+                    at.position),
+             "give the audit that was saved with the token");
+    }
+    audit.Merge(given);
+  }
+
+  void StartAudit(uint64_t epoch) {
+    audit = EpochAudit({plan.mixture.digest(), plan.options.order, plan.options.seed, epoch});
+    if (plan.options.audit_counts) audit.KeepCounts(plan.mixture);
+  }
+
+  void Audit(const RingSlot& slot, uint32_t samples) {
+    audit.AddSum(slot.delivered, slot.delivered_sum);
+    const BatchMemory& memory = *slot.memory;
+    for (uint32_t i = 0; audit.has_counts() && i < samples; ++i) {
+      if (memory.mask[i] != 0) audit.CountOne(memory.views[i], memory.ids[i]);
+    }
+  }
+
+  void Check() const override {
+    if (failure) std::rethrow_exception(failure);
+    if (mark.inherited()) {
+      Refuse("the loader was made before this process was forked, its threads are the parent's",
+             "make the loader in the process that uses it");
+    }
+  }
+
+  std::optional<Batch> Take() override {
+    const BatchPlan batch = plan.schedule.Plan(next);
+    if (batch.epoch > plan.options.epoch + epochs_ended) {
+      EndEpoch();
+      return std::nullopt;
+    }
+    const uint64_t number = next;
+    const uint64_t ready = account->Ready();
+    Wait(number);
+    RingSlot& slot = ring->slot(number);
+    const BatchFacts facts = Facts(batch);
+    try {
+      if (slot.failure) std::rethrow_exception(slot.failure);
+      if (audit.key().epoch != batch.epoch) StartAudit(batch.epoch);
+      Charge(number);
+      Audit(slot, batch.samples);
+      experiment->BeforeGiving(number, facts);
+    } catch (...) {
+      failure = std::current_exception();
+      throw;
+    }
+    ++next;
+    at.position = batch.next;
+    account->Give(batch.samples, ready);
+
+    Batch given =
+        BatchMaker(plan.arrays).Make(facts, TokenText(at), *slot.memory, ring->Give(number));
+    BatchMaker::SetLive(given);
+    return given;
+  }
+
+  void EndEpoch() {
+    ++epochs_ended;
+    at.epoch = plan.options.epoch + epochs_ended;
+    at.position = 0;
+    at.substituted = 0;
+    account->EndEpoch();
+  }
+
+  uint64_t WaitForNext() override {
+    Wait(next);
+    return next;
+  }
+
+  BatchFacts FactsOf(uint64_t number) const override { return Facts(plan.schedule.Plan(number)); }
+
+  static BatchFacts Facts(const BatchPlan& batch) {
+    return {.epoch = batch.epoch, .number = batch.step, .size = batch.samples};
+  }
+
+  const ResumeToken& position() const noexcept override { return at; }
+
+  void Wait(uint64_t batch) {
+    const InputWaitSpan span;
+    MakeRoom(batch);
+    if (ring->Ready(batch)) return;
+    const auto waiting = account->Wait();
+    if (WaitLooking(batch)) return;
+    if (ring->waits_no_more()) {
+      Refuse("the loader was told to stop waiting", "do not ask it for more batches");
+    }
+    stalled = true;
+    ThrowStall(workers, Snapshot(page->blocks(), MonotonicNow()), plan.options.stall_timeout);
+  }
+
+  // Batches that are still held leave the ring; those before the last two already did. The last one
+  // stays if it is the only one held, so that a plain loop needs no more memory.
+  void MakeRoom(uint64_t batch) {
+    const uint32_t most = plan.options.max_live_batches, held = ring->held();
+    if (most == 0) {
+      if (!ring->HeldFor(batch)) return;
+      Refuse(
+          format("the consumer holds {} of the loader's {} batches, and among them the one whose "
+                 "memory comes next",
+                 held, ring->size()),
+          "release batches in the order in which they came, raise `prefetch`, or have those "
+          "that are held replaced: `max_live_batches`");
+    }
+    if (held >= most) {
+      Refuse(format("the consumer holds {} batches, all that `max_live_batches` allows", held),
+             "release one before the next, copy what is to stay, or raise `max_live_batches`");
+    }
+    if (batch >= 2) ring->Replace(batch - 2);
+    if (batch >= 2 && held >= 2) ring->Replace(batch - 1);
+  }
+
+  // Returns true if the batch came within the timeout and before WaitNoMore().
+  bool WaitLooking(uint64_t batch) {
+    const auto& look = plan.options.while_waiting;
+    if (!look) return ring->WaitUntilReady(batch, plan.options.stall_timeout);
+    std::chrono::milliseconds left = plan.options.stall_timeout;
+    while (left > kBetweenLooks) {
+      if (ring->WaitUntilReady(batch, kBetweenLooks)) return true;
+      if (ring->waits_no_more()) return false;
+      look();
+      left -= kBetweenLooks;
+    }
+    return ring->WaitUntilReady(batch, left);
+  }
+
+  void Charge(uint64_t batch) {
+    const size_t before = substituted.size();
+    for (const auto& worker : workers) {
+      for (auto& each : worker->TakeSubstitutions(batch)) substituted.push_back(std::move(each));
+    }
+    std::sort(substituted.begin() + static_cast<ptrdiff_t>(before), substituted.end(),
+              [](const auto& a, const auto& b) { return a.position < b.position; });
+    const double own = static_cast<double>(plan.mixture.samples()) * plan.options.local_ranks /
+                       plan.options.world_size;
+    uint64_t bad = at.substituted;
+    for (size_t i = before; i < substituted.size(); ++i) {
+      ++bad;
+      if (ledger) ledger->Add(substituted[i]);
+      if (static_cast<double>(bad) <= plan.options.max_bad_share * own) continue;
+      throw Error(ErrorKind::kCorrupt,
+                  format("{} bad records in epoch {}, more than {} of it; the last one: {}", bad,
+                         at.epoch, plan.options.max_bad_share, substituted[i].reason),
+                  substituted[i].place,
+                  "recpack verify lists all damage, recpack repair saves what is whole");
+    }
+    // Token and audit count delivered batches only: one that fails here is never delivered.
+    at.substituted = bad;
+    for (size_t i = before; i < substituted.size(); ++i) {
+      audit.AddSubstitution(substituted[i].view, substituted[i].bad, substituted[i].taken);
+    }
+  }
+
+  LoaderPlan plan;
+  ResumeToken at;  // position after the last batch given
+  size_t slab_bytes = 0;
+  std::shared_ptr<StatsPage> page;
+  std::optional<ConsumerAccount> account;
+  std::shared_ptr<Ring> ring;
+  std::optional<Experiment> experiment;  // between Take() and the consumer
+  std::vector<std::unique_ptr<Worker>> workers;
+  uint64_t next = 0;           // number of the next batch
+  uint64_t epochs_ended = 0;   // in this run
+  std::exception_ptr failure;  // rethrown by every later call
+  std::vector<Substitution> substituted;
+  std::optional<Ledger> ledger;
+  EpochAudit audit;  // of the batches given
+  ForkMark mark;
+  bool stalled = false;
+  Crew crew;
+};
+
+Loader::Loader(const Mixture& samples, LoaderOptions options) {
+  const ResumeToken token = MakeToken(samples, options);
+  state_ = std::make_shared<State>(samples, std::move(options), token);
+  try {
+    State::Start(state_);
+  } catch (...) {
+    state_->Stop();
+    throw;
+  }
+}
+
+Loader::~Loader() { state_->Stop(); }
+
+void Loader::WaitNoMore() noexcept { state_->ring->WaitNoMore(); }
+
+LoaderMode Loader::NextMode() { return state_->experiment->NextMode(); }
+
+bool Loader::in_gain_run() const noexcept { return state_->experiment->in_gain_run(); }
+
+void Loader::CountSteps(uint32_t batches) noexcept { state_->experiment->CountSteps(batches); }
+
+std::optional<Batch> Loader::Next() { return state_->experiment->Next(*state_); }
+
+LoaderStats Loader::stats() const { return Snapshot(state_->page->blocks(), MonotonicNow()); }
+
+CacheStats Loader::cache_stats() const noexcept {
+  CacheStats stats;
+  if (const auto& cache = state_->plan.cache) stats = cache->stats();
+  for (const auto& worker : state_->workers) worker->cache_counts().AddTo(stats);
+  return stats;
+}
+
+std::string Loader::Token() const { return TokenText(state_->at); }
+
+const EpochAudit& Loader::audit() const noexcept { return state_->audit; }
+
+const std::vector<Substitution>& Loader::substitutions() const noexcept {
+  return state_->substituted;
+}
+
+const std::vector<ArraySpec>& Loader::arrays() const noexcept { return *state_->plan.arrays; }
+
+const Mixture& Loader::samples() const noexcept { return state_->plan.mixture; }
+
+uint64_t Loader::steps_per_epoch() const noexcept {
+  return state_->plan.schedule.steps_of_others();
+}
+
+const LoaderOptions& Loader::options() const noexcept { return state_->plan.options; }
+
+}  // namespace recpack

@@ -1,0 +1,333 @@
+#include "src/loader/run/worker.h"
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/loader/data/record_place.h"
+#include "src/loader/data/streams.h"
+#include "src/loader/run/loader_cache.h"
+
+namespace recpack {
+namespace {
+
+constexpr uint32_t kProbedSamples = 16;  // one of this many samples is probed
+// Chunks skipped without probing while everything is in memory
+constexpr uint32_t kMostUnprobed = 7;
+// Samples to prefetch before they are read.
+constexpr uint32_t kTouchedAhead = 2;
+constexpr int kSubstituteTries = 8;
+
+// Call in a catch block: rethrows the exception nested in an Error that names the batch.
+[[noreturn]] void RethrowWithBatch(uint64_t epoch, uint64_t position) {
+  const auto where = [&](const std::string& reason) {
+    return format("{}, in the batch from position {} of epoch {}", reason, position, epoch);
+  };
+  try {
+    throw;
+  } catch (const Error& error) {
+    std::throw_with_nested(Error(error.kind(), where(error.reason()), error.place(), error.advice(),
+                                 error.error_number()));
+  } catch (const std::exception& error) {
+    std::throw_with_nested(Error(ErrorKind::kInvalidArgument, where(error.what())));
+  } catch (...) {
+    std::throw_with_nested(Error(ErrorKind::kInvalidArgument,
+                                 where("an exception was thrown that is not a std::exception")));
+  }
+}
+
+}  // namespace
+
+Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block, const Worker* other)
+    : plan_(plan),
+      ring_(ring),
+      block_(block),
+      clock_(block),
+      sampler_(plan.mixture, plan.options.order, plan.options.seed),
+      read_ahead_(plan.mixture, plan.options.order, plan.options.world_size, plan.options.share),
+      ids_(plan.mixture.views().size()) {
+  OpenSources(other);
+  tools_.clock = &clock_;
+  if (plan.options.cache.what == CacheKind::kPictures) tools_.kept.Use(*plan.cache, cache_counts_);
+}
+
+void Worker::OpenSources(const Worker* other) {
+  for (const View& view : plan_.mixture.views()) {
+    const size_t number = sources_.size();
+    auto source = other != nullptr ? other->sources_[number]->ForAnotherThread()
+                                   : view.dataset().NewSource(plan_.options.source);
+    if (plan_.options.cache.what == CacheKind::kRecords) {
+      source = MakeCachedSource(std::move(source), static_cast<uint32_t>(number), *plan_.cache,
+                                cache_counts_);
+    }
+    sources_.push_back(std::move(source));
+  }
+}
+
+void Worker::Run() {
+  for (;;) {
+    const uint64_t ticket = plan_.next_chunk.fetch_add(1, std::memory_order_relaxed);
+    const uint64_t batch = ticket / plan_.chunks;
+    Ring::Turn turn;
+    while ((turn = ring_.WaitForRoom(batch)) == Ring::Turn::kExtra) ThrowChunkAway(ticket);
+    if (turn == Ring::Turn::kStop) return;
+    clock_.BeginChunk();
+    try {
+      Advise(ticket);
+      clock_.BeginSamples();
+      FillChunk(batch, static_cast<uint32_t>(ticket % plan_.chunks));
+    } catch (...) {
+      ring_.Fail(batch, 0, std::current_exception());
+    }
+    clock_.EndChunk();
+    if (!ring_.FinishChunk(batch)) continue;
+    FinishBatch(batch);
+    ring_.Publish(batch);
+  }
+}
+
+// Runs the batch steps, unless a sample failed or was never written.
+void Worker::FinishBatch(uint64_t batch) {
+  RingSlot& slot = ring_.slot(batch);
+  if (plan_.batch_workers.empty() || slot.failure || ring_.stopped()) return;
+  clock_.BeginBatch();
+  const BatchPlan at = plan_.schedule.Plan(batch);
+  try {
+    WorkOn(slot, at);
+  } catch (...) {
+    ring_.Fail(batch, plan_.schedule.Position(at, 0), std::current_exception());
+  }
+  clock_.EndBatch();
+}
+
+void Worker::WorkOn(const RingSlot& slot, const BatchPlan& at) {
+  const BatchMemory& memory = *slot.memory;
+  const uint64_t position = plan_.schedule.Position(at, 0);
+  try {
+    for (const auto& worker : plan_.batch_workers) {
+      BatchView view(
+          *plan_.arrays, memory.bytes(),
+          KeyedRandom(EpochSeed(plan_.options.seed, at.epoch), worker->stream(), position));
+      view.epoch = at.epoch;
+      view.position = position;
+      view.size = at.samples;
+      view.ids = std::span(memory.ids).first(at.samples);
+      view.mask = std::span(memory.mask).first(at.samples);
+      view.memory = memory.slab;
+      worker->Work(view);
+    }
+  } catch (...) {
+    RethrowWithBatch(at.epoch, position);
+  }
+}
+
+// Announces the records of a chunk to the kernel well before a worker reaches it.
+void Worker::Advise(uint64_t ticket) {
+  const uint64_t ahead =
+      ticket + (read_ahead_.samples() + plan_.chunk_samples - 1) / plan_.chunk_samples;
+  // Set if anything was to do.
+  const auto advise = [&](uint64_t chunk) {
+    const BatchPlan at = plan_.schedule.Plan(chunk / plan_.chunks);
+    const uint64_t epoch_begin =
+        at.first - at.step * plan_.options.batch_size * plan_.options.world_size;
+    const auto begin = static_cast<uint32_t>(chunk % plan_.chunks) * plan_.chunk_samples;
+    const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
+    const auto list = [&](uint32_t step) {
+      for (auto& ids : ids_) ids.clear();
+      uint64_t count = 0;
+      for (uint32_t i = begin; i < end; ++i) {
+        const PositionRun run = read_ahead_.At(plan_.schedule.Position(at, i), epoch_begin);
+        for (uint64_t position = run.first; position < run.end; position += run.step) {
+          if (count++ % step != 0) continue;
+          const SampledRecord record = sampler_.At(at.epoch, position);
+          ids_[record.view].push_back(record.id);
+        }
+      }
+    };
+    // Probes a few to decide for all.
+    list(kProbedSamples);
+    bool in_memory = true;
+    for (size_t view = 0; view < ids_.size(); ++view) {
+      in_memory &= ids_[view].empty() || sources_[view]->InMemory(ids_[view]);
+    }
+    if (in_memory) return false;
+    list(1);
+    for (size_t view = 0; view < ids_.size(); ++view) sources_[view]->Advise(ids_[view]);
+    return true;
+  };
+  if (ticket == 0) {
+    for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);
+  }
+  // If everything is in memory, probing costs more than it gains for small records. Whole windows
+  // are announced only once, so none may be skipped.
+  if (unprobed_ > 0 && !read_ahead_.windows()) {
+    --unprobed_;
+    return;
+  }
+  probes_held_ = advise(ahead) ? 0 : std::min(probes_held_ + 1, kMostUnprobed);
+  unprobed_ = probes_held_;
+}
+
+void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
+  const BatchPlan at = plan_.schedule.Plan(batch);
+  const uint32_t begin = chunk * plan_.chunk_samples;
+  const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
+  epoch_ = at.epoch;
+  epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
+  RingSlot& slot = ring_.slot(batch);
+  BatchMemory& memory = *slot.memory;
+  for (uint32_t i = begin; i < end; ++i) {
+    const uint64_t position = plan_.schedule.Position(at, i);
+    const SampledRecord record = sampler_.At(at.epoch, position);
+    memory.ids[i] = record.id;
+    memory.views[i] = record.view;
+    memory.mask[i] = position < plan_.mixture.samples();
+  }
+  for (uint32_t i = begin; i < std::min(begin + kTouchedAhead, end); ++i) {
+    sources_[memory.views[i]]->Touch(memory.ids[i]);
+  }
+  for (uint32_t i = begin; i < end && !ring_.stopped(); ++i) {
+    if (const uint32_t next = i + kTouchedAhead; next < end) {
+      sources_[memory.views[next]]->Touch(memory.ids[next]);
+    }
+    try {
+      FillSample(batch, at, i);
+    } catch (...) {
+      ring_.Fail(batch, plan_.schedule.Position(at, i), std::current_exception());
+      return;
+    }
+  }
+  Audit(slot, begin, end);
+}
+
+// Done here rather than by the consumer, whose time belongs to the trainer.
+void Worker::Audit(RingSlot& slot, uint32_t begin, uint32_t end) {
+  const BatchMemory& memory = *slot.memory;
+  uint64_t samples = 0;
+  Sum128 sum;
+  for (uint32_t i = begin; i < end; ++i) {
+    if (memory.mask[i] == 0) continue;
+    ++samples;
+    sum += AuditHash(memory.views[i], memory.ids[i]);
+  }
+  const std::lock_guard lock(slot.mutex);
+  slot.delivered += samples;
+  slot.delivered_sum += sum;
+}
+
+void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
+  const uint64_t position = plan_.schedule.Position(at, sample);
+  BatchMemory& memory = *ring_.slot(batch).memory;
+  const SampledRecord meant{.view = memory.views[sample], .id = memory.ids[sample]};
+  out_.clear();
+  for (const ArraySpec& array : *plan_.arrays) {
+    out_.push_back(memory.bytes() + array.offset + sample * array.sample_bytes);
+  }
+  std::string reason;
+  try {
+    return Write(meant, position);
+  } catch (const Error& error) {
+    if (plan_.options.on_bad_record == OnBadRecord::kFail || error.kind() != ErrorKind::kCorrupt) {
+      throw;
+    }
+    reason = error.reason();
+  }
+
+  KeyedRandom random(epoch_seed_, static_cast<uint32_t>(RandomStream::kSubstitute), position);
+  for (int i = 0; i < kSubstituteTries; ++i) {
+    const SampledRecord other = sampler_.Substitute(at.epoch, position, random.NextU64());
+    try {
+      Write(other, position);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kCorrupt) throw;
+      continue;
+    }
+    memory.ids[sample] = other.id;
+    if (memory.mask[sample] == 0) return;  // reported where it is not padding
+    const std::lock_guard lock(substitutions_mutex_);
+    substitutions_.push_back(
+        {batch,
+         {at.epoch, position, meant.view, meant.id, other.id, PlaceOf(meant), std::move(reason)}});
+    return;
+  }
+  throw Error(ErrorKind::kCorrupt,
+              format("{} substitutes for a bad record are bad as well; it was: {}",
+                     kSubstituteTries, reason),
+              PlaceOf(meant),
+              "recpack verify lists all damage, recpack repair saves what is whole");
+}
+
+// For experiments: does the work of a chunk half an epoch ahead, so that the next samples are not
+// brought into the page cache by it. Failures are ignored.
+void Worker::ThrowChunkAway(uint64_t ticket) {
+  const uint64_t ahead = ticket + plan_.schedule.steps_of_others() / 2 * plan_.chunks +
+                         plan_.thrown.fetch_add(1, std::memory_order_relaxed);
+  const BatchPlan at = plan_.schedule.Plan(ahead / plan_.chunks);
+  const auto begin = static_cast<uint32_t>(ahead % plan_.chunks) * plan_.chunk_samples;
+  const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
+  clock_.BeginChunk();
+  clock_.BeginSamples();
+  epoch_ = at.epoch;
+  epoch_seed_ = EpochSeed(plan_.options.seed, at.epoch);
+  thrown_.resize(plan_.thrown_bytes);
+  for (uint32_t i = begin; i < end && !ring_.stopped(); ++i) {
+    try {
+      out_.clear();
+      size_t offset = 0;
+      for (const ArraySpec& array : *plan_.arrays) {
+        out_.push_back(thrown_.data() + offset);
+        offset += AlignedArray(array.sample_bytes);
+      }
+      const uint64_t position = plan_.schedule.Position(at, i);
+      Write(sampler_.At(at.epoch, position), position);
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+  clock_.EndChunk();
+  ring_.CountThrown();
+}
+
+void Worker::Write(const SampledRecord& record, uint64_t position) {
+  clock_.BeginSample(record.view, record.id);
+  const ByteView payload = sources_[record.view]->Read(record.id, record_);
+  try {
+    clock_.AddBytes(Stage::kRead, payload.size());
+    clock_.Enter(Stage::kParse, payload.size());
+    example_.Parse(payload);
+    plan_.mixture.views()[record.view].dataset().MapFeatures(example_);
+    clock_.Enter(Stage::kWrite, plan_.sample_bytes);
+    tools_.decoded_from = nullptr;
+    tools_.kept.Begin(record.view, record.id, payload);
+    const SampleRecord at{example_, record.id, epoch_, epoch_seed_, position};
+    for (size_t i = 0; i < plan_.writers.size(); ++i) {
+      plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));
+    }
+    clock_.EndSample();
+  } catch (...) {
+    RethrowWithPlace(plan_.mixture.views()[record.view].dataset(), record.id);
+  }
+}
+
+Place Worker::PlaceOf(const SampledRecord& record) const {
+  return plan_.mixture.views()[record.view].dataset().PlaceOf(record.id);
+}
+
+// View and record may belong to different samples if the worker goes on meanwhile.
+Place Worker::PlaceNow() const {
+  const SampledRecord at{static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
+                         block_.record.load(std::memory_order_relaxed)};
+  const Dataset& dataset = plan_.mixture.views()[at.view].dataset();
+  return at.id < dataset.records() ? PlaceOf(at) : Place{.path = dataset.path()};
+}
+
+std::vector<Substitution> Worker::TakeSubstitutions(uint64_t batch) {
+  const std::lock_guard lock(substitutions_mutex_);
+  std::vector<Substitution> taken;
+  std::erase_if(substitutions_, [&](const BatchSubstitution& each) {
+    if (each.batch == batch) taken.push_back(each.what);
+    return each.batch == batch;
+  });
+  return taken;
+}
+
+}  // namespace recpack

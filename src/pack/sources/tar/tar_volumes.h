@@ -1,0 +1,58 @@
+// Random access to a set of archives; compressed ones are unpacked first.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "recpack/base/file.h"
+#include "src/pack/sources/tar/tar_index.h"
+#include "src/shards/files/open_files.h"
+#include "src/shards/files/spool_file.h"
+
+namespace recpack::pack {
+
+// Open() may be called from several threads with different indexes; reading starts when all are
+// open.
+class TarVolumes {
+ public:
+  struct Volume {
+    std::string path;
+    TarRange range;                    // of the archive in its file or spool
+    const SpoolFile* spool = nullptr;  // its unpacked content; null: read the file itself
+  };
+
+  // `work_folder` is passed to SpoolFile. Without `unpack`, compressed archives are refused.
+  TarVolumes(std::vector<std::string> paths, std::string work_folder, bool unpack = true);
+
+  size_t size() const { return volumes_.size(); }
+  const Volume& operator[](size_t i) const { return volumes_[i]; }
+
+  // File name without its folder.
+  std::string Name(size_t i) const;
+
+  // Finds the size of the archive, or unpacks it, and calls `use` with the file to read it from.
+  void Open(size_t i, const std::function<void(const ReadableFile&)>& use);
+
+ private:
+  std::vector<Volume> volumes_;
+  SpoolPool spools_;
+  bool unpack_;
+};
+
+// Reads from the archives of a TarVolumes, which must outlive it; limits the number of open files.
+// One per reader; not thread-safe.
+class TarVolumeReader {
+ public:
+  explicit TarVolumeReader(const TarVolumes& volumes) : volumes_(volumes) {}
+
+  // Fills `out` from `offset`. Throws Error: kCorrupt if the archive has changed, kNotFound, kIo.
+  void Read(size_t volume, uint64_t offset, std::span<uint8_t> out);
+
+ private:
+  const TarVolumes& volumes_;
+  OpenFiles files_;
+};
+
+}  // namespace recpack::pack

@@ -1,0 +1,35 @@
+// Ranges in which the Python hook reports its own measurements. They are not ranges of the program.
+// docs/format/events.md describes their values.
+#pragma once
+
+#include <string_view>
+
+#include "src/probe/events/event_reader.h"
+
+namespace recpack::probe {
+
+// A range in which a thread requested the interpreter lock at intervals. Value: the requests that
+// had to wait, per million.
+inline constexpr char kInterpreterLock[] = "interpreter lock";
+inline bool IsLockProbe(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name == kInterpreterLock;
+}
+
+// A range `input: KIND`. Value: the number of threads that did this kind of work.
+inline constexpr std::string_view kInputSample = "input: ";
+inline bool IsInputSample(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name.starts_with(kInputSample);
+}
+
+// The rank of a process. Value: the world size shifted left by kRankSizeBits, plus the rank.
+inline constexpr int kRankSizeBits = 32;
+inline bool IsRank(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name == "rank" &&
+         event.event.begin == event.event.end && event.event.value >> kRankSizeBits > 1;
+}
+
+inline bool IsHookRange(const TimedEvent& event) {
+  return IsLockProbe(event) || IsInputSample(event) || IsRank(event);
+}
+
+}  // namespace recpack::probe

@@ -1,0 +1,74 @@
+// Input of a verdict: everything that was observed of a training program from outside.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recpack/loader/stats.h"
+#include "src/probe/evidence/bottleneck.h"
+#include "src/probe/gpu/gpu_use.h"
+#include "src/probe/procfs/system_rates.h"
+#include "src/probe/steps/period.h"
+#include "src/probe/steps/steps.h"
+
+namespace recpack::probe {
+
+// Statistics of a recpack loader at one time.
+struct LoaderSample {
+  int64_t time = 0;  // CLOCK_MONOTONIC, ns
+  int process = 0;
+  LoaderStats stats;
+};
+
+// Use of the interpreter lock of a Python process, sampled by a thread that requests it at times.
+struct LockUse {
+  int process = 0;
+  double seconds = 0;  // sampled
+  double held = 0;     // share of samples in which another thread held it for at least 1 ms
+};
+
+// Work of the threads that make the input in Python (not a recpack loader): the average number of
+// threads by kind of work.
+struct InputWork {
+  int process = 0;
+  double seconds = 0;                    // sampled
+  std::map<Bottleneck, double> threads;  // kUnknown: unidentified work
+  double waiting = 0;                    // idle workers
+};
+
+// Rank of a process in a distributed training, as the process reports it.
+struct ProcessRank {
+  int process = 0;
+  uint32_t rank = 0;
+  uint32_t size = 0;  // world size, other machines included
+};
+
+// Interval at the end in which the training programs still ran but wrote no events.
+struct Silence {
+  int64_t since = 0;      // time of the last event: CLOCK_MONOTONIC, ns
+  int64_t until = 0;      // time at which they were last seen running
+  bool in_input = false;  // the last event is a wait for input that has not ended
+};
+
+struct Evidence {
+  std::vector<TrainerSteps> trainers;
+  std::vector<LoaderSample> loaders;   // in order of time
+  std::optional<SystemRates> system;   // while the steps ran
+  std::vector<GpuUse> gpus;            // used by the programs
+  std::vector<LockUse> locks;          // per Python process with the hook
+  std::vector<InputWork> input_works;  // per Python process that makes input
+  std::vector<ProcessRank> ranks;      // per process that reports one
+  std::optional<Silence> silence;      // at the end
+  std::vector<Period> periods;         // of device activity; only if no steps were reported
+  // Whether the machine has accelerators. Without any, the training thread computes the step
+  // itself.
+  bool accelerators = true;
+  std::string no_steps;             // why no steps were reported; empty if some were
+  std::vector<std::string> notes;   // what was left out, for instance earlier trainings
+  std::vector<std::string> unseen;  // what could not be observed, and why
+};
+
+}  // namespace recpack::probe

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "src/probe/steps/sorted_events.h"
+#include "src/probe/steps/steps.h"
+
+namespace recpack::probe {
+namespace {
+
+constexpr size_t kMostWithoutSteps = 8;  // times most_events_
+
+// A trainer without a step for this long has ended or does something else.
+constexpr int64_t kLongQuiet = 60'000'000'000;  // ns
+constexpr int64_t kManySteps = 20;              // times its longest step
+
+bool HasEnded(const TrainerSteps& trainer, int64_t now) {
+  int64_t longest = 0;
+  for (const StepRecord& step : trainer.steps) longest = std::max(longest, step.duration());
+  return now - trainer.steps.back().end > std::max(kLongQuiet, kManySteps * longest);
+}
+
+// Appends the steps of `more` to those of the same trainers, each once.
+void Append(std::vector<TrainerSteps> more, std::vector<TrainerSteps>& all) {
+  for (TrainerSteps& trainer : more) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const TrainerSteps& there) {
+      return SameTrainer(there, trainer);
+    });
+    if (found == all.end()) {
+      all.push_back(std::move(trainer));
+      continue;
+    }
+    const int64_t end = found->steps.empty() ? INT64_MIN : found->steps.back().end;
+    for (StepRecord& step : trainer.steps) {
+      if (step.end <= end) continue;
+      if (trainer.source != TrainerSteps::Source::kTold) {
+        step.number = found->steps.empty() ? 0 : found->steps.back().number + 1;
+      }
+      found->steps.push_back(step);
+    }
+    found->device_seen |= trainer.device_seen;
+    found->waits_seen |= trainer.waits_seen;
+    found->fetched_ahead |= trainer.fetched_ahead;
+  }
+}
+
+TrainerSteps KeepLatest(const TrainerSteps& trainer, size_t most) {
+  TrainerSteps latest{.process = trainer.process,
+                      .lane = trainer.lane,
+                      .device = trainer.device,
+                      .source = trainer.source,
+                      .device_seen = trainer.device_seen,
+                      .waits_seen = trainer.waits_seen,
+                      .fetched_ahead = trainer.fetched_ahead};
+  const auto count = static_cast<ptrdiff_t>(std::min(most, trainer.steps.size()));
+  latest.steps.assign(trainer.steps.end() - count, trainer.steps.end());
+  return latest;
+}
+
+}  // namespace
+
+void StepCollector::Add(std::vector<TimedEvent> events) {
+  std::move(events.begin(), events.end(), std::back_inserter(pending_));
+  if (pending_.size() >= settle_at_) Settle();
+}
+
+std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps) const {
+  std::vector<TrainerSteps> all;
+  all.reserve(settled_.size());
+  for (const TrainerSteps& trainer : settled_) all.push_back(KeepLatest(trainer, most_steps));
+  Append(FindSteps(pending_, now), all);
+  for (TrainerSteps& trainer : all) {
+    if (trainer.steps.size() > most_steps) trainer = KeepLatest(trainer, most_steps);
+  }
+  return all;
+}
+
+// Accounts for all steps except each trainer's last, which may still get events. Keeps events from
+// the begin of that step on; for trainers that have ended, those of the last minute.
+void StepCollector::Settle() {
+  RemoveEndedOpenEvents(pending_);  // else they would stay open once their ends are dropped
+  int64_t now = 0;
+  for (const TimedEvent& timed : pending_) now = std::max(now, timed.event.end);
+  std::vector<TrainerSteps> trainers = FindSteps(pending_, now);
+  const bool trainers_seen = !trainers.empty();
+  int64_t keep_from = INT64_MAX;
+  for (TrainerSteps& trainer : trainers) {
+    if (HasEnded(trainer, now)) {
+      keep_from = std::min(keep_from, now - kLongQuiet);  // enough for any later step
+      continue;
+    }
+    keep_from = std::min(keep_from, trainer.steps.back().begin);
+    trainer.steps.pop_back();
+  }
+  Append(std::move(trainers), settled_);
+  if (trainers_seen) {
+    std::erase_if(pending_, [&](const TimedEvent& timed) {
+      return !timed.event.open && timed.event.end <= keep_from;
+    });
+  } else if (pending_.size() > kMostWithoutSteps * most_events_) {
+    ForgetOlder();
+  }
+  // Doubles the limit if little could be dropped, so that the next attempt is not immediate.
+  settle_at_ = std::max(most_events_, 2 * pending_.size());
+}
+
+// Without any step, older device activity belongs to no step.
+void StepCollector::ForgetOlder() {
+  const size_t older = pending_.size() / 2;
+  size_t at = 0;
+  std::erase_if(pending_, [&](const TimedEvent& timed) {
+    const EventKind kind = timed.event.kind;
+    return at++ < older && (kind == EventKind::kDevice || kind == EventKind::kCopy ||
+                            kind == EventKind::kHost || kind == EventKind::kCollective);
+  });
+}
+
+}  // namespace recpack::probe

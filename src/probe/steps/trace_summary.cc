@@ -1,0 +1,163 @@
+#include "src/probe/steps/trace_summary.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "src/base/format.h"
+#include "src/probe/events/hook_ranges.h"
+#include "src/probe/steps/device_use.h"
+
+namespace recpack::probe {
+namespace {
+
+constexpr size_t kMostNames = 1000;  // per table
+
+// Accumulates the rows of a table by name.
+class Tally {
+ public:
+  explicit Tally(std::string title) { table_.title = std::move(title); }
+
+  void Add(const std::string& name, const Event& event) {
+    const int64_t time = event.end - event.begin;
+    const auto [found, is_new] = rows_.try_emplace(name, table_.rows.size());
+    if (is_new) table_.rows.push_back({.name = name, .min = time, .max = time});
+    TraceRow& row = table_.rows[found->second];
+    ++row.calls;
+    row.time += time;
+    row.min = std::min(row.min, time);
+    row.max = std::max(row.max, time);
+    if (event.kind == EventKind::kCopy || event.kind == EventKind::kCollective) {
+      row.bytes += event.value;
+    }
+    table_.time += time;
+  }
+
+  TraceTable Take() {
+    std::sort(table_.rows.begin(), table_.rows.end(), [](const TraceRow& a, const TraceRow& b) {
+      return a.time != b.time ? a.time > b.time : a.name < b.name;
+    });
+    JoinTheLeast();
+    return std::move(table_);
+  }
+
+ private:
+  // Joins the smallest rows, as names that contain numbers may be as many as calls.
+  void JoinTheLeast() {
+    std::vector<TraceRow>& rows = table_.rows;
+    if (rows.size() <= kMostNames) return;
+    TraceRow others = rows[kMostNames];
+    others.name = format("[{} other names]", rows.size() - kMostNames);
+    for (size_t i = kMostNames + 1; i < rows.size(); ++i) {
+      others.time += rows[i].time;
+      others.calls += rows[i].calls;
+      others.min = std::min(others.min, rows[i].min);
+      others.max = std::max(others.max, rows[i].max);
+      others.bytes += rows[i].bytes;
+    }
+    rows.resize(kMostNames);
+    rows.push_back(std::move(others));
+  }
+
+  TraceTable table_;
+  std::unordered_map<std::string, size_t> rows_;
+};
+
+// Returns nvprof's name for the copy.
+std::string CopyName(const TimedEvent& copy) {
+  switch (copy.event.copy) {
+    case CopyKind::kHostToDevice:
+      return "[CUDA memcpy HtoD]";
+    case CopyKind::kDeviceToHost:
+      return "[CUDA memcpy DtoH]";
+    case CopyKind::kDeviceToDevice:
+      return "[CUDA memcpy DtoD]";
+    case CopyKind::kPeerToPeer:
+      return "[CUDA memcpy PtoP]";
+    case CopyKind::kNone:
+      return copy.name.empty() ? "[copy]" : "[" + copy.name + "]";
+  }
+  return {};
+}
+
+}  // namespace
+
+struct TraceSums::State {
+  Tally activities{"GPU activities"};
+  Tally collectives{"NCCL"};
+  Tally calls{"CUDA calls"};
+  Tally ranges{"Ranges"};
+  std::map<std::pair<int, int>, DevicePieces> devices;
+
+  void Add(const TimedEvent& timed) {
+    const Event& event = timed.event;
+    if (event.open || event.end < event.begin) return;
+    switch (event.kind) {
+      case EventKind::kDevice:
+        activities.Add(timed.name, event);
+        break;
+      case EventKind::kCollective:
+        activities.Add(timed.name, event);
+        collectives.Add(timed.name, event);
+        break;
+      case EventKind::kCopy:
+        activities.Add(CopyName(timed), event);
+        break;
+      case EventKind::kHost:
+        calls.Add(timed.name, event);
+        break;
+      case EventKind::kRange:
+        if (!IsHookRange(timed)) ranges.Add(timed.name, event);
+        break;
+      case EventKind::kStep:
+      case EventKind::kInputWait:
+        return;
+    }
+    if (event.device != Event::kNoDevice) AddToDevice(timed);
+  }
+
+  void AddToDevice(const TimedEvent& timed) {
+    const Event& event = timed.event;
+    const auto pieces_of = [&]() -> DevicePieces& {
+      return devices[{timed.process, event.device}];
+    };
+    const Interval piece = {event.begin, event.end};
+    if (event.kind == EventKind::kDevice) pieces_of().compute.push_back(piece);
+    if (event.kind == EventKind::kCollective) pieces_of().exchange.push_back(piece);
+    if (event.kind == EventKind::kCopy) pieces_of().copies.push_back(piece);
+  }
+};
+
+TraceSums::TraceSums() : state_(std::make_unique<State>()) {}
+
+TraceSums::~TraceSums() = default;
+
+void TraceSums::Add(const std::vector<TimedEvent>& events) {
+  for (const TimedEvent& event : events) state_->Add(event);
+}
+
+TraceSummary TraceSums::Take(size_t longest_gaps) {
+  State sums = std::exchange(*state_, {});
+  TraceSummary summary;
+  for (Tally* tally : {&sums.activities, &sums.collectives, &sums.calls, &sums.ranges}) {
+    if (TraceTable table = tally->Take(); !table.rows.empty()) {
+      summary.tables.push_back(std::move(table));
+    }
+  }
+  for (auto& [key, pieces] : sums.devices) {
+    DeviceUse use = SummarizeUse(std::move(pieces), longest_gaps);
+    use.process = key.first;
+    use.device = key.second;
+    summary.devices.push_back(std::move(use));
+  }
+  return summary;
+}
+
+TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gaps) {
+  TraceSums sums;
+  sums.Add(events);
+  return sums.Take(longest_gaps);
+}
+
+}  // namespace recpack::probe

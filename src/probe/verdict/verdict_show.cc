@@ -1,0 +1,131 @@
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "src/base/format.h"
+#include "src/probe/util/estimate_json.h"
+#include "src/probe/util/units.h"
+#include "src/probe/util/wrapped.h"
+#include "src/probe/verdict/verdict.h"
+
+namespace recpack::probe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kBar = 40;
+
+std::string Range(const Estimate& estimate) {
+  return format("{:.1f} % [{:.1f}, {:.1f}]", 100 * estimate.value, 100 * estimate.low,
+                100 * estimate.high);
+}
+
+std::string GainText(const Estimate& gain) {
+  if (std::isfinite(gain.high)) return format("+{} steps/s", Range(gain));
+  if (!std::isfinite(gain.low)) return "more steps/s without limit";
+  return format("{} [+{:.1f} %, no limit] steps/s",
+                std::isfinite(gain.value) ? format("+{:.1f} %", 100 * gain.value) : "no limit",
+                100 * gain.low);
+}
+
+std::string Line(const char* name, double share) {
+  const auto filled = static_cast<size_t>(std::lround(std::min(share, 1.0) * kBar));
+  return format("  {:<22} {:>7}  {}\n", name, Percent(share), std::string(filled, '#'));
+}
+
+std::string Headline(const Verdict& verdict) {
+  std::string headline = BandName(verdict.band);
+  if (verdict.band == Band::kUnknown) return headline;
+  if (verdict.bottleneck != Bottleneck::kUnknown)
+    headline += format(": {}", BottleneckName(verdict.bottleneck));
+  const bool slow_rank = verdict.bottleneck == Bottleneck::kSlowRank;
+  if (verdict.rank) headline += format("{} {}", slow_rank ? "" : ", rank", *verdict.rank);
+  return headline;
+}
+
+std::string BreakdownText(const Breakdown& breakdown) {
+  std::string text = "\nwhere a step's time goes\n";
+  text += Line("input wait", breakdown.input_wait);
+  text += Line("copies to the device", breakdown.copies);
+  if (breakdown.device_copies > 0) text += Line("copies on devices", breakdown.device_copies);
+  text += Line("exchange", breakdown.exchange);
+  text += Line("device", breakdown.device);
+  return text + Line("other", breakdown.other);
+}
+
+std::string List(const char* title, const std::vector<std::string>& lines) {
+  std::string text = lines.empty() ? "" : format("\n{}\n", title);
+  for (const std::string& line : lines) text += Wrapped("  - ", line);
+  return text;
+}
+
+}  // namespace
+
+const char* BandName(Band band) noexcept {
+  constexpr const char* kNames[] = {"unknown", "undecided", "not input-bound",
+                                    "moderately input-bound", "highly input-bound"};
+  static_assert(std::size(kNames) == kBands);
+  return kNames[static_cast<size_t>(band)];
+}
+
+std::string UnseenText(const Unseen& unseen) {
+  return format("{} could not be seen: {}{}{}", unseen.what, unseen.reason,
+                unseen.right.empty() ? "" : "; needed: ", unseen.right);
+}
+
+std::string VerdictText(const Verdict& verdict) {
+  std::string text = format("verdict: {}\n", Headline(verdict));
+  if (verdict.band != Band::kUnknown) {
+    text += format("  waits for input{}: {} of step time (95 % interval)\n",
+                   verdict.upper_bound ? "" : " that no device work covers",
+                   Range(verdict.input_share));
+    text +=
+        format("  without them: {}, on {:.2f} steps/s; {} steps counted, the first {} left out\n",
+               GainText(verdict.gain), verdict.steps_per_second, verdict.steps, verdict.left_out);
+  } else if (verdict.steps > 0) {
+    text += format("  {:.2f} steps/s; {} steps counted, the first {} left out\n",
+                   verdict.steps_per_second, verdict.steps, verdict.left_out);
+  } else if (verdict.period) {
+    text += format("  {} repeats every {:.4g} +- {:.2g} s: that may be a step\n",
+                   verdict.period->of, verdict.period->seconds, verdict.period->error);
+  }
+  if (verdict.steps > 0) text += BreakdownText(verdict.breakdown);
+  text += List("evidence", verdict.evidence);
+  if (!verdict.cure.empty()) text += "\n" + Wrapped("next: ", verdict.cure);
+  text += List("hints from rules of thumb (not used for the verdict)", verdict.hints);
+  text += List("caveats and missing data", verdict.notes);
+  return text;
+}
+
+std::string VerdictJson(const Verdict& verdict) {
+  Json json = {{"verdict", BandName(verdict.band)}};
+  if (verdict.band != Band::kUnknown) {
+    json["input_share"] = ToJson(verdict.input_share);
+    json["gain"] = ToJson(verdict.gain);
+  }
+  if (verdict.steps > 0) {
+    json["steps"] = verdict.steps;
+    json["left_out"] = verdict.left_out;
+    json["steps_per_s"] = verdict.steps_per_second;
+    json["upper_bound"] = verdict.upper_bound;
+    json["breakdown"] = {{"input_wait", verdict.breakdown.input_wait},
+                         {"copies", verdict.breakdown.copies},
+                         {"device_copies", verdict.breakdown.device_copies},
+                         {"exchange", verdict.breakdown.exchange},
+                         {"device", verdict.breakdown.device},
+                         {"other", verdict.breakdown.other}};
+  } else if (verdict.period) {
+    json["period"] = {{"of", verdict.period->of},
+                      {"seconds", verdict.period->seconds},
+                      {"error", verdict.period->error}};
+  }
+  json["bottleneck"] = BottleneckName(verdict.bottleneck);
+  if (verdict.rank) json["rank"] = *verdict.rank;
+  json["evidence"] = verdict.evidence;
+  if (!verdict.cure.empty()) json["cure"] = verdict.cure;
+  json["hints"] = verdict.hints;
+  json["notes"] = verdict.notes;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace recpack::probe

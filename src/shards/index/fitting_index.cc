@@ -1,0 +1,38 @@
+#include "src/shards/index/fitting_index.h"
+
+#include <filesystem>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+
+namespace recpack {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool Fits(const Index& index, const LayoutSplit& split) {
+  if (index.shard_count() != split.shards.size()) return false;
+  for (size_t i = 0; i < split.shards.size(); ++i) {
+    const ShardSummary shard = index.shard(i);
+    if (fs::path(split.shards[i]).filename() != shard.name) return false;
+    const auto listed = split.ListedAt(i);
+    if (listed && *listed != ListedShard{.records = shard.records, .bytes = shard.file_bytes}) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Index> FittingIndex(const LayoutSplit& split) {
+  if (split.index.empty() || !PosixFiles().Exists(split.index)) return {};
+  try {
+    Index index = Index::Open(split.index);
+    if (Fits(index, split)) return index;
+  } catch (const Error&) {  // treat a damaged index as missing
+  }
+  return {};
+}
+
+}  // namespace recpack

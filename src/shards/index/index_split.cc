@@ -1,0 +1,49 @@
+#include "src/shards/index/index_split.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "recpack/base/parallel.h"
+#include "recpack/record/index.h"
+#include "src/shards/index/ordered_index.h"
+#include "src/shards/layout/layout.h"
+#include "src/shards/layout/split_folders.h"
+
+namespace recpack {
+namespace {
+
+void WriteDaliIndex(const std::string& shard, const ShardEntries& entries, const std::string& out) {
+  const std::filesystem::path folder = out.empty() ? FolderOf(shard) : out;
+  WriteFileAtomically(PosixFiles(), folder / (entries.name + ".idx"),
+                      AsBytes(DaliIndexText(entries)));
+}
+
+}  // namespace
+
+BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
+                      const BuildIndexOptions& options, const std::function<void(uint64_t)>& done,
+                      KnownShards* known) {
+  OrderedIndex index(PosixFiles(), path);
+  ParallelFor(split.shards.size(), options.threads, [&](size_t, size_t i) {
+    try {
+      const std::string shard = split.shards[i];
+      std::optional<ShardEntries> entries;
+      if (known != nullptr) entries = known->Find(shard, split.ListedAt(i).has_value());
+      if (!entries) entries = ScanShard(PosixFiles(), shard, options.verify);
+      if (const auto listed = split.ListedAt(i)) {
+        RefuseUnlisted(shard, {.records = entries->lengths.size(), .bytes = entries->file_bytes},
+                       *listed);
+      }
+      index.Add(i, *entries);
+      if (options.dali) WriteDaliIndex(shard, *entries, options.out);
+      done(entries->file_bytes);
+    } catch (...) {
+      index.GiveUp();
+      throw;
+    }
+  });
+  index.Finish(true);
+  return {.path = path, .shards = split.shards.size(), .records = Index::Open(path).record_count()};
+}
+
+}  // namespace recpack

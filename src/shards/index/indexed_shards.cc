@@ -1,0 +1,53 @@
+#include "src/shards/index/indexed_shards.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/shards/layout/split_folders.h"
+
+namespace recpack {
+
+IndexedShards::IndexedShards(Index index)
+    : index_(std::move(index)), by_name_(index_.shard_count()) {
+  std::iota(by_name_.begin(), by_name_.end(), 0u);
+  std::ranges::sort(by_name_, {}, [&](uint32_t i) { return index_.shard_name(i); });
+}
+
+std::optional<size_t> IndexedShards::Find(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(by_name_, name, {},
+                                              [&](uint32_t i) { return index_.shard_name(i); });
+  if (found == by_name_.end() || index_.shard_name(*found) != name) return {};
+  return *found;
+}
+
+namespace fs = std::filesystem;
+
+const IndexedShards* KnownShards::FindIndex(const std::string& shard) {
+  const std::lock_guard lock(mutex_);
+  const auto [at, is_new] = folders_.try_emplace(FolderOf(shard));
+  const std::string path = IndexBeside(split_, shard);
+  if (!is_new || !PosixFiles().Exists(path)) return at->second.get();
+  try {
+    at->second = std::make_unique<IndexedShards>(Index::Open(path));
+  } catch (const Error&) {  // treat a damaged index as missing
+  }
+  return at->second.get();
+}
+
+std::optional<ShardEntries> KnownShards::Find(const std::string& path, bool is_listed) {
+  const IndexedShards* known = FindIndex(path);
+  if (known == nullptr) return {};
+  const auto found = known->Find(fs::path(path).filename().string());
+  if (!found) return {};
+  const uint64_t bytes = PosixFiles().OpenForReading(path)->Size();
+  if (bytes == known->index().shard_bytes(*found)) return known->index().Entries(*found);
+  if (is_listed) return {};
+  RefuseOtherSize(path, bytes, known->index().shard_bytes(*found));
+  return {};
+}
+
+}  // namespace recpack

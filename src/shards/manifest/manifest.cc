@@ -1,0 +1,192 @@
+#include "src/shards/manifest/manifest.h"
+
+#include <algorithm>
+#include <istream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/shards/json/json_pieces.h"
+#include "src/shards/json/json_stream.h"
+#include "src/shards/manifest/manifest_json.h"
+
+namespace recpack {
+namespace {
+
+constexpr char kFormat[] = "recpack-dataset";
+constexpr uint64_t kManifestVersion = 1;
+
+void WriteSplit(const ManifestSplit& split, JsonStream& stream) {
+  stream.BeginMember(split.name, '{');
+  stream.Member("records", split.records());
+  stream.Member("bytes", split.bytes());
+  if (!split.index.empty()) stream.Member("index", split.index);
+  if (!split.class_counts.empty()) stream.Member("class_counts", CountsToJson(split.class_counts));
+  stream.BeginMember("shards", '[');
+  for (const auto& shard : split.shards) stream.Element(ShardToJson(shard));
+  stream.End();
+  stream.End();
+}
+
+void Write(const Manifest& manifest, JsonStream& stream) {
+  stream.Begin('{');
+  stream.Member("format", kFormat);
+  stream.Member("version", kManifestVersion);
+  stream.Member("created_by", manifest.created_by);
+  stream.Member("source", {{"kind", manifest.source_kind}});
+  stream.Member("settings", manifest.settings);
+  stream.Member("records", manifest.records());
+  stream.Member("bytes", manifest.bytes());
+  stream.Member("label_base", 0);  // labels count from 0, whatever the source did
+  stream.BeginMember("splits", '{');
+  for (const auto& split : manifest.splits) WriteSplit(split, stream);
+  stream.End();
+  stream.BeginMember("schema", '{');
+  for (const auto& feature : manifest.schema) stream.Member(feature.name, FeatureToJson(feature));
+  stream.End();
+  stream.Member("class_names", manifest.class_names);
+  if (!manifest.files.empty()) {
+    stream.BeginMember("files", '[');
+    for (const auto& file : manifest.files) stream.Element(FileToJson(file));
+    stream.End();
+  }
+  stream.BeginMember("skipped", '[');
+  for (const auto& item : manifest.skipped) stream.Element(SkippedToJson(item));
+  stream.End();
+  stream.End();
+}
+
+void CheckVersion(uint64_t version, const std::string& path) {
+  if (version <= kManifestVersion) return;
+  throw Error(ErrorKind::kUnsupported,
+              format("has format version {}, this recpack supports {}", version, kManifestVersion),
+              {.path = path}, "install a newer recpack");
+}
+
+// Compares the split's totals with the sums over its shards: a difference means that data was lost
+// or changed.
+void CheckSums(const ManifestSplit& split, const Json& json, const std::string& path) {
+  const auto check = [&](const char* what, uint64_t sum) {
+    if (!json.contains(what) || json.at(what).get<uint64_t>() == sum) return;
+    throw Error(ErrorKind::kCorrupt,
+                format("says that the split {} has {} {}, but its shards have {}", split.name,
+                       json.at(what).get<uint64_t>(), what, sum),
+                {.path = path},
+                "copy the manifest again; or name the shards themselves, by a pattern in quotes");
+  };
+  check("records", split.records());
+  check("bytes", split.bytes());
+}
+
+using ShardsBySplit = std::map<std::string, ShardList>;
+
+ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsBySplit& shards,
+                            const std::string& path) {
+  ManifestSplit split{.name = name,
+                      .index = json.value("index", ""),
+                      .shards = std::move(shards[name]),
+                      .class_counts = {}};
+  if (split.index.find('/') != std::string::npos) {
+    throw Error(ErrorKind::kCorrupt, "names an index outside its folder", {.path = path});
+  }
+  if (json.contains("class_counts"))
+    split.class_counts = CountsFromJson(json["class_counts"], path);
+  json.at("shards");  // must exist, although its elements have been taken
+  CheckSums(split, json, path);
+  return split;
+}
+
+// `shards` have been taken out of the JSON while it was parsed.
+Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& path) {
+  if (!json.is_object() || json.value("format", Json()) != kFormat) {
+    throw Error(ErrorKind::kCorrupt, "is not a recpack manifest", {.path = path});
+  }
+  CheckVersion(NumberIn(json, "version", path), path);
+  Manifest manifest;
+  manifest.source_kind = TextIn(ObjectIn(json, "source", path), "kind", path);
+  manifest.created_by = json.value("created_by", "");
+  manifest.settings = json.value("settings", std::map<std::string, std::string>());
+  for (const auto& [name, split] : ObjectIn(json, "splits", path).items()) {
+    manifest.splits.push_back(SplitFromJson(name, split, shards, path));
+  }
+  for (const auto& [name, feature] : ObjectIn(json, "schema", path).items()) {
+    manifest.schema.push_back(FeatureFromJson(name, feature));
+  }
+  manifest.class_names = TextsIn(json, "class_names", path);
+  for (const Json& file : json.value("files", Json::array())) {
+    manifest.files.push_back(FileFromJson(file, path));
+  }
+  for (const Json& item : json.value("skipped", Json::array())) {
+    manifest.skipped.push_back(SkippedFromJson(item));
+  }
+  return manifest;
+}
+
+Manifest Read(std::istream& text, const std::string& path) {
+  ShardsBySplit shards;
+  const auto take = [&](JsonPath keys, Json& value) {
+    // Check the version before the shards, whose format may differ in a newer version.
+    if (IsAt(keys, {"version"}) && value.is_number_unsigned()) {
+      CheckVersion(value.get<uint64_t>(), path);
+    }
+    if (!IsAt(keys, {"splits", nullptr, "shards", ""})) return false;
+    shards[keys[1]].push_back(ShardFromJson(value, path));
+    return true;
+  };
+  return ReadJsonInPieces(text, path, take,
+                          [&](const Json& json) { return FromParsed(json, shards, path); });
+}
+
+}  // namespace
+
+uint64_t Manifest::records() const {
+  uint64_t sum = 0;
+  for (const auto& split : splits) sum += split.records();
+  return sum;
+}
+
+uint64_t Manifest::bytes() const {
+  uint64_t sum = 0;
+  for (const auto& split : splits) sum += split.bytes();
+  return sum;
+}
+
+const ManifestSplit* Manifest::FindSplit(const std::string& name) const {
+  for (const auto& split : splits) {
+    if (split.name == name) return &split;
+  }
+  return nullptr;
+}
+
+bool Manifest::Lists(const std::string& shard) const {
+  return std::ranges::any_of(splits, [&](const ManifestSplit& split) {
+    return split.shards.files().Find(shard).has_value();
+  });
+}
+
+std::string ManifestToJson(const Manifest& manifest) {
+  return JsonText([&](JsonStream& stream) { Write(manifest, stream); });
+}
+
+Manifest ManifestFromJson(const std::string& text, const std::string& path) {
+  std::istringstream stream(text);
+  return Read(stream, path);
+}
+
+void WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest,
+                   bool durable) {
+  WriteJsonFile(
+      files, folder + "/" + kManifestName, [&](JsonStream& stream) { Write(manifest, stream); },
+      durable);
+}
+
+Manifest ReadManifest(FileSystem& files, const std::string& folder) {
+  const std::string path = folder + "/" + kManifestName;
+  FileStreamBuf buffer(files.OpenForReading(path));
+  std::istream text(&buffer);
+  return Read(text, path);
+}
+
+}  // namespace recpack

@@ -1,0 +1,238 @@
+#include "src/train/run/evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "recpack/base/error.h"
+#include "recpack/base/median.h"
+#include "src/base/format.h"
+#include "src/train/checkpoint/checkpoint_folder.h"
+#include "src/train/ops/seconds.h"
+#include "src/train/run/evaluated_model.h"
+#include "src/train/run/quantise_model.h"
+#include "src/train/run/training_feeders.h"
+#include "src/train/setup/make_model.h"
+#include "src/train/setup/memory_errors.h"
+
+namespace recpack::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+TrainerOptions OptionsOf(const EvaluatorOptions& options) {
+  TrainerOptions training;
+  training.eval_recipe = options.recipe;
+  training.type = options.type;
+  training.batch_size = options.batch_size;
+  training.devices = {options.device};
+  training.threads = options.threads;
+  training.loader_threads = options.loader_threads;
+  return training;
+}
+
+// One variant of the network, evaluated over a split.
+class Measured {
+ public:
+  // `evaluate`: computes one batch.
+  LossSums Take(DeviceBatch& batch, const std::function<LossSums(DeviceBatch&)>& evaluate) {
+    const auto begin = Clock::now();
+    const LossSums sums = evaluate(batch);
+    seconds_.push_back(SecondsSince(begin));
+    loss_ += sums.loss;
+    correct_ += sums.correct;
+    samples_ += sums.samples;
+    return sums;
+  }
+
+  Evaluation Result(double batch_size) {
+    Evaluation result;
+    result.score = {loss_ / std::max(1.0, samples_), correct_ / std::max(1.0, samples_),
+                    static_cast<uint64_t>(samples_)};
+    if (!seconds_.empty()) result.samples_per_second = batch_size / Median(seconds_);
+    return result;
+  }
+
+ private:
+  double loss_ = 0, correct_ = 0, samples_ = 0;
+  std::vector<double> seconds_;  // per batch
+};
+
+// One image as a batch for the network; the labels do not matter.
+class PictureArrays final : public BatchArrays {
+ public:
+  PictureArrays(const void* pictures, const void* labels) : pictures_(pictures), labels_(labels) {}
+  const void* Raw(const std::string& name) const override {
+    return name == "image" ? pictures_ : labels_;
+  }
+
+ private:
+  const void* pictures_;
+  const void* labels_;
+};
+
+// For images of the network's size, with the recipe's mean and deviation.
+FinishOptions PictureFinish(const TrainerOptions& options, int size) {
+  for (const Field& field : ModelFields(options, false)) {
+    if (!std::holds_alternative<ImageField>(field)) continue;
+    ImageField image = std::get<ImageField>(field);
+    image.raw_shape = {};
+    image.crop = CropKind::kNone;
+    image.height = image.width = size;
+    return FinishOptionsOf(image);
+  }
+  throw Error(ErrorKind::kInvalidArgument,
+              format("the recipe '{}' reads no image", options.eval_recipe));
+}
+
+// The most probable class of each sample that counts.
+std::vector<int64_t> Classes(const Tensor& logits, const std::vector<uint8_t>& mask) {
+  std::vector<int64_t> classes;
+  for (size_t i = 0; i < mask.size(); ++i) {
+    const float* row = logits.As<float>() + static_cast<int64_t>(i) * logits.shape[1];
+    if (mask[i]) classes.push_back(std::max_element(row, row + logits.shape[1]) - row);
+  }
+  return classes;
+}
+
+std::vector<double> Softmax(const std::vector<float>& logits) {
+  const float largest = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> shares;
+  double sum = 0;
+  for (const float logit : logits) {
+    shares.push_back(std::exp(static_cast<double>(logit) - largest));
+    sum += shares.back();
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+}  // namespace
+
+struct Evaluator::State {
+  State(const EvaluatorOptions& given, const TrainerNotice& notice)
+      : options(OptionsOf(given)),
+        path(ChooseCheckpoint(PosixFiles(), given.checkpoint, notice,
+                              "name one that rectrain train --checkpoints has written")),
+        model(path, options) {}
+
+  // Calls `take` for each batch of the split.
+  void ForEach(const EvaluationSplit& split, const std::function<LossSums(DeviceBatch&)>& take) {
+    options.data = split.data;
+    options.eval_split = split.split;
+    const auto feeder = EvaluationFeeder(options, ProcessWorld({}, 1));
+    while (auto batch = feeder->Next()) {
+      CheckLabels(options, take(*batch), format("of batch {}", batch->step()), batch->token());
+    }
+  }
+
+  TrainerOptions options;
+  std::string path;
+  EvaluatedModel model;
+};
+
+Evaluator::Evaluator(const EvaluatorOptions& options, const TrainerNotice& notice) {
+  WithMemoryErrors([&] { return DeviceName(options.device); }, options.batch_size,
+                   [&] { state_ = std::make_unique<State>(options, notice); });
+}
+
+Evaluator::~Evaluator() = default;
+
+const CheckpointInfo& Evaluator::checkpoint() const noexcept { return state_->model.checkpoint(); }
+const std::string& Evaluator::path() const noexcept { return state_->path; }
+std::string Evaluator::Describe() const { return state_->model.ops().Describe(); }
+bool Evaluator::classifies() const noexcept { return state_->options.model != "deepconn"; }
+
+Evaluation Evaluator::Evaluate(const EvaluationSplit& split) {
+  State& state = *state_;
+  const auto begin = Clock::now();
+  Measured measured;
+  state.ForEach(split, [&](DeviceBatch& batch) {
+    return measured.Take(batch, [&](DeviceBatch& of) { return state.model.tower().Evaluate(of); });
+  });
+  Evaluation result = measured.Result(state.options.batch_size);
+  result.seconds = SecondsSince(begin);
+  return result;
+}
+
+QuantisedEvaluation Evaluator::EvaluateQuantised(const EvaluationSplit& split,
+                                                 const CalibrationOptions& calibration) {
+  State& state = *state_;
+  Tower& tower = state.model.tower();
+  Ops& ops = state.model.ops();
+  state.options.data = split.data;
+  const QuantisedModel quantised = QuantiseModel(state.model, state.options, calibration);
+  const auto in_f32 = [&](DeviceBatch& batch) { return tower.Evaluate(batch); };
+  const auto by = [&](const auto& network) {
+    return [&](DeviceBatch& batch) {
+      network.Run(batch.Raw("image"));
+      LossSums sums;
+      ops.SoftmaxCrossEntropy(quantised.logits, batch.Data<int64_t>("label"), batch.mask().data(),
+                              0, nullptr, &sums);
+      return sums;
+    };
+  };
+  const std::function<LossSums(DeviceBatch&)> ways[] = {in_f32, by(*quantised.folded),
+                                                        by(*quantised.network)};
+  const auto begin = Clock::now();
+  QuantisedEvaluation result;
+  Measured measured[std::size(ways)];
+  state.ForEach(split, [&](DeviceBatch& batch) {
+    LossSums sums;
+    std::vector<int64_t> classes[std::size(ways)];
+    for (size_t i = 0; i < std::size(ways); ++i) {
+      const size_t way = (batch.step() + i) % std::size(ways);
+      sums = measured[way].Take(batch, ways[way]);
+      classes[way] = Classes(quantised.logits, batch.mask());
+    }
+    for (size_t i = 0; i < classes[0].size(); ++i) {
+      result.same_class += classes[0][i] == classes[2][i];
+    }
+    return sums;
+  });
+  Evaluation* const results[] = {&result.f32, &result.folded, &result.int8};
+  for (size_t way = 0; way < std::size(ways); ++way) {
+    *results[way] = measured[way].Result(state.options.batch_size);
+    results[way]->seconds = SecondsSince(begin);
+  }
+  result.ratio = result.int8.samples_per_second / result.f32.samples_per_second;
+  result.ratio_to_folded = result.int8.samples_per_second / result.folded.samples_per_second;
+  result.int8_layers = quantised.network->counts().int8;
+  result.f32_layers = quantised.network->counts().f32;
+  result.calibrated_on = quantised.calibrated_on;
+  return result;
+}
+
+int Evaluator::image_size() const {
+  if (!classifies()) {
+    throw Error(ErrorKind::kUnsupported, "deepconn does not read images", {.path = state_->path},
+                "name a checkpoint of resnet or alexnet");
+  }
+  return static_cast<int>(PictureSize(state_->options));
+}
+
+std::vector<double> Evaluator::Classify(const uint8_t* pixels) {
+  const int size = image_size();
+  Tower& tower = state_->model.tower();
+  Ops& ops = state_->model.ops();
+  // One image, and arbitrary ones to fill the batch.
+  const uint32_t samples = state_->options.batch_size;
+  const Tensor batch{nullptr, state_->options.type, {samples, 3, size, size}};
+  const Finisher finish(PictureFinish(state_->options, size));
+  std::vector<uint8_t> pictures(batch.bytes());
+  finish(pixels, {}, pictures.data());
+  const DeviceArray image = ops.Allocate(pictures.size());
+  const DeviceArray labels = ops.Allocate(samples * sizeof(int64_t));
+  const DeviceArray sums = ops.Allocate(sizeof(LossSums));
+  ops.Upload(image.data(), pictures.data(), pictures.size());
+  tower.model().Forward(PictureArrays(image.data(), labels.data()), nullptr, false, 0,
+                        sums.As<LossSums>());
+  const Tensor logits = tower.model().Activity().back().value;
+  std::vector<float> first(static_cast<size_t>(logits.shape[1]));
+  ops.Download(first.data(), logits.data, first.size() * sizeof(float));
+  return Softmax(first);
+}
+
+}  // namespace recpack::train

@@ -1,0 +1,95 @@
+#include "src/pack/check/survey.h"
+
+#include <gtest/gtest.h>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/pack/job/pack.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/pack/fake_source.h"
+
+namespace recpack::pack {
+namespace {
+
+class SurveyTest : public ::testing::Test {
+ protected:
+  SurveyTest() {
+    PackOptions options;
+    options.out = folder_ / "out";
+    options.sync = false;
+    options.plan.shards = 3;
+    packed_ = Pack(FakeSource({{"test", 30}, {"train", 901}}), options).manifest;
+    PosixFiles().Remove(folder_ / "out/manifest.json");
+  }
+
+  void ExpectAsPacked(const Manifest& found, bool classes) {
+    ASSERT_EQ(found.splits.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      const ManifestSplit &split = found.splits[i], &packed = packed_.splits[i];
+      EXPECT_EQ(split.class_counts, classes ? packed.class_counts : decltype(split.class_counts)());
+      ASSERT_EQ(split.shards.size(), packed.shards.size());
+      for (size_t k = 0; k < split.shards.size(); ++k) {
+        EXPECT_EQ(split.shards[k].file, packed.shards[k].file);
+        EXPECT_EQ(split.shards[k].records, packed.shards[k].records);
+        EXPECT_EQ(split.shards[k].bytes, packed.shards[k].bytes);
+      }
+    }
+    ASSERT_EQ(found.schema.size(), packed_.schema.size());
+    for (size_t i = 0; i < found.schema.size(); ++i) {
+      EXPECT_EQ(found.schema[i].name, packed_.schema[i].name);
+      EXPECT_EQ(found.schema[i].length, packed_.schema[i].length);
+      EXPECT_EQ(found.schema[i].max_bytes, packed_.schema[i].max_bytes);
+    }
+  }
+
+  // The last record, which is not in a sample of the first ones.
+  void DamageTheEnd(const std::string& shard) {
+    const std::string path = folder_ / "out/" + shard;
+    ByteBuffer bytes = ReadWholeFile(PosixFiles(), path);
+    bytes[bytes.size() - 10] ^= 1;
+    WriteFileAtomically(PosixFiles(), path, bytes, false);
+  }
+
+  TemporaryFolder folder_;
+  Manifest packed_;
+};
+
+TEST_F(SurveyTest, ByTheIndexReadsTheFirstRecordsOnly) {
+  DamageTheEnd(packed_.FindSplit("train")->shards[0].file);
+  const Layout layout = FindLayout(folder_ / "out");
+  EXPECT_EQ(BytesToSurvey(layout), 0u);
+  const Survey survey = SurveyDataset(layout);
+  EXPECT_FALSE(survey.classes_counted);
+  ExpectAsPacked(survey.manifest, false);
+  EXPECT_THROW(SurveyDataset(layout, {.classes = true}), Error);
+}
+
+TEST_F(SurveyTest, ReadsAllToCountTheClasses) {
+  uint64_t read = 0, total = 0;
+  const SurveyOptions options{
+      .threads = 1, .classes = true, .progress = [&](uint64_t bytes, uint64_t of) {
+        EXPECT_GE(bytes, read);
+        read = bytes;
+        total = of;
+      }};
+  const Survey survey = SurveyDataset(FindLayout(folder_ / "out"), options);
+  EXPECT_TRUE(survey.classes_counted);
+  ExpectAsPacked(survey.manifest, true);
+  EXPECT_EQ(read, packed_.bytes());
+  EXPECT_EQ(total, packed_.bytes());
+}
+
+TEST_F(SurveyTest, AnIndexThatDoesNotFitIsLeftAside) {
+  const std::string shard = folder_ / "out/" + packed_.FindSplit("train")->shards[2].file;
+  PosixFiles().Remove(shard);
+  const Layout layout = FindLayout(folder_ / "out");
+  const Survey survey = SurveyDataset(layout);
+  EXPECT_FALSE(survey.classes_counted);  // of test
+  EXPECT_EQ(survey.manifest.FindSplit("train")->shards.size(), 2u);
+  EXPECT_FALSE(survey.manifest.FindSplit("train")->class_counts.empty());
+  EXPECT_TRUE(survey.manifest.FindSplit("test")->class_counts.empty());
+  EXPECT_GT(BytesToSurvey(layout), 0u);
+}
+
+}  // namespace
+}  // namespace recpack::pack
