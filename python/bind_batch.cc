@@ -46,7 +46,7 @@ void BindBatch(nb::module_& module) {
            "use dlpack() for that.")
       .def("dlpack", Array<nb::array_api>, nb::arg("name"),
            nb::sig("def dlpack(self, name: str) -> typing.Any"),
-           "The same for torch.from_dlpack() and its like: an object with __dlpack__.")
+           "The array `name` for torch.from_dlpack() and its like: an object with __dlpack__.")
       .def(
           "keys",
           [](const HeldBatch& held) {
