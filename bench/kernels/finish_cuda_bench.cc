@@ -119,7 +119,7 @@ void Run(const Case& one, int rounds, const char* device, Timer& timer) {
   for (const uint32_t threads : {64U, 128U, kFinishThreads, 512U}) {
     const double rate = timer.Rate(in + out, rounds, [&] {
       LaunchFinishBlocks(o, images, reinterpret_cast<const FinishGeometry*>(geometry), one.count,
-                     results, timer.stream, threads);
+                         results, timer.stream, threads);
     });
     std::printf(", \"threads_%u_gb_per_s\": %.1f, \"threads_%u_of_copy\": %.3f", threads, rate,
                 threads, rate / ceiling);
