@@ -82,6 +82,8 @@ class Loader(AheadLoader):
 
     Raises:
         InvalidArgumentError: If the devices cannot share a batch of this size.
+
+    As recpack_io.Loader: the same arguments, order and state.
     """
 
     def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None,

@@ -52,6 +52,8 @@ def _arrays(batch: Batch, mask: str | None) -> dict[str, np.ndarray]:
 class Loader(loading.Loader):
     """A recpack_io.Loader whose batches are Batch objects: dictionaries of eager tensors, without a
     copy, with a `mask`.
+
+    As recpack_io.Loader: the same arguments, order and state.
     """
 
     def __init__(self, dataset, recipe: str | None = None, **options):

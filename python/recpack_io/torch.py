@@ -75,6 +75,8 @@ class Loader(AheadLoader):
     Raises:
         DeviceError: If memory cannot be page-locked.
         UnsupportedError: If the device is not supported.
+
+    As recpack_io.Loader: the same arguments, order and state.
     """
 
     _memory: HostMemory | None = None
