@@ -25,9 +25,11 @@ SHOWN = [('pack', 'records', 'pack-cifar'),
 def table(results: pathlib.Path = RESULTS) -> str:
     lines = []
     for what, file, name in SHOWN:
-        job, ours, peer = cells(rows_of(results / f'{file}.json')[name])[:3]
-        lines.append([what, job, ours.split('; ')[0], peer])  # the first of ours is the one compared
-    return markdown(['', 'job', 'recpack', 'best peer (ours against it)'], lines)
+        row = rows_of(results / f'{file}.json')[name]
+        job, ours, peer = cells(row)[:3]
+        lines.append([what, job, ours.split('; ')[0], peer,  # the first of ours is the one compared
+                      'AVX-512' if row['machine']['avx512'] else 'AVX2'])
+    return markdown(['', 'job', 'recpack', 'best peer (ours against it)', 'on'], lines)
 
 
 if __name__ == '__main__':

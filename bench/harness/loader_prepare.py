@@ -19,7 +19,7 @@ def _copies(source: pathlib.Path, out: pathlib.Path) -> None:
 
 
 def _photos(setting: Setting, out: pathlib.Path, say) -> None:
-    script = str(ROOT / 'bench' / 'pipeline' / 'make_photos.py')
+    script = str(ROOT / 'bench' / 'loader' / 'make_photos.py')
     try:
         run_quietly(setting, [python_of(setting, 'ffcv'), script,
                               str(setting.data / 'imagenet-sample'), str(out), '--gigabytes',

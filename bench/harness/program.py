@@ -38,10 +38,11 @@ def say(text: str) -> None:
 
 
 def rows_of(path: pathlib.Path | None) -> dict[str, dict]:
-    """The rows that a file of results has, by name."""
+    """The rows that a file of results has, by name, each with the machine that it was measured on."""
     if path is None or not path.exists():
         return {}
-    return {row['name']: row for row in json.loads(path.read_text(encoding='utf-8'))['rows']}
+    results = json.loads(path.read_text(encoding='utf-8'))
+    return {row['name']: {'machine': results['machine'], **row} for row in results['rows']}
 
 
 def _write(results: dict, out: pathlib.Path | None) -> None:
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace, prepare: Callable | None, all_rows: Callabl
         if not row.name.startswith(chosen):
             continue
         say(f'{row.name}: {row.title}')
-        measured[row.name] = measure(row, setting, setting.reps, say)
+        measured[row.name] = measure(row, setting, setting.reps, say) | {'machine': results['machine']}
         results['rows'] = [measured[r.name] for r in rows if r.name in measured]
         if options.out:
             _write(results, options.out)

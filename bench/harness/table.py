@@ -116,6 +116,22 @@ def _against_the_first(row: dict) -> str:
 _OWN = {'placement': _placement, 'placement-epochs': _placement, 'threads': _against_the_first}
 
 
+def _place(machine: dict) -> str:
+    """The machine, with what chooses the kernels, ours and theirs."""
+    simd = 'AVX-512' if machine['avx512'] else 'no AVX-512'
+    return f"{machine['cpu']} ({simd}), {machine['cores']} cores, {machine['system']}"
+
+
+def _marks(results: dict) -> dict[tuple[str, str], str]:
+    """A mark for each day and machine that the rows are from; none is needed where there is one."""
+    seen = list(dict.fromkeys(_when(row, results) for row in results['rows']))
+    return {when: '' if len(seen) == 1 else f'[{chr(ord("a") + i)}]' for i, when in enumerate(seen)}
+
+
+def _when(row: dict, results: dict) -> tuple[str, str]:
+    return row.get('date', results['date'])[:10], _place(row.get('machine', results['machine']))
+
+
 def _rounds(results: dict) -> str:
     """How many there were of a row: '5', or '3 to 5'."""
     counts = {e['reps'] for row in results['rows'] for e in row['entrants'] if 'reps' in e} or {results['reps']}
@@ -124,18 +140,18 @@ def _rounds(results: dict) -> str:
 
 def table(results: dict) -> str:
     """Markdown: rows where a peer is faster than we are, the others, and memory."""
-    shown = [row for row in results['rows'] if row['unit'] != 'MB' and row['name'] not in _OWN]
+    marks = _marks(results)
+    marked = [{**row, 'title': f"{row['title']} {marks[_when(row, results)]}".rstrip()} for row in results['rows']]
+    shown = [row for row in marked if row['unit'] != 'MB' and row['name'] not in _OWN]
     text = markdown(HEADER, [cells(row) for row in shown if not loses(row)])
     lost = [row for row in shown if loses(row)]
     if lost:
         text = 'Where we lose:\n\n' + markdown(HEADER, [cells(row) for row in lost]) + '\n\nThe others:\n\n' + text
-    memory = [row for row in results['rows'] if row['unit'] == 'MB']
+    memory = [row for row in marked if row['unit'] == 'MB']
     if memory:
         text += '\n\n' + _memory(memory)
-    for row in results['rows']:
+    for row in marked:
         if row['name'] in _OWN:
             text += '\n\n' + _OWN[row['name']](row)
-    machine = results['machine']
-    simd = 'AVX-512' if machine['avx512'] else 'no AVX-512'  # chooses kernels, ours and theirs
-    return (f"{text}\n\n{results['date'][:10]}, {machine['cpu']} ({simd}), {machine['cores']} cores, "
-            f"{machine['system']}; medians of {_rounds(results)} rounds in which all took turns.")
+    places = '; '.join(f'{mark} {day}, {place}'.lstrip() for (day, place), mark in marks.items())
+    return f'{text}\n\n{places}; medians of {_rounds(results)} rounds in which all took turns.'

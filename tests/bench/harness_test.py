@@ -20,6 +20,7 @@ import row
 from harness import loader_rows, python_rows, records_rows
 from harness import results as kept
 from harness.measure import Row, measure
+from harness.program import rows_of
 from harness.table import cells, loses, table
 
 TURNS = []
@@ -146,6 +147,23 @@ class Harness(unittest.TestCase):
         text = table({'rows': [won, lost], 'reps': 3, 'date': '2026-01-01T00:00:00+00:00',
                       'machine': {'cpu': 'X', 'avx512': True, 'cores': 2, 'system': 'Y'}})
         self.assertIn('| a row | 25/s | b 50/s (0.50×) | – |', text.split('Where we lose:')[1].split('The others:')[0])
+
+    def test_rows_of_several_machines_are_marked(self):
+        one = {'cpu': 'X', 'avx512': True, 'cores': 2, 'system': 'Y'}
+        other = one | {'avx512': False}
+        first = self.measure([Scripted('a', OURS, [1] * 3)]) | {'date': '2026-01-01T00:00:00+00:00'}
+        second = first | {'machine': other, 'date': '2026-01-02T00:00:00+00:00'}
+        results = {'rows': [first, second], 'reps': 3, 'date': '2026-01-02T00:00:00+00:00', 'machine': one}
+        text = table(results)
+        self.assertIn('| a row [a] |', text)
+        self.assertIn('| a row [b] |', text)
+        self.assertIn('[a] 2026-01-01, X (AVX-512), 2 cores, Y; [b] 2026-01-02, X (no AVX-512), 2 cores, Y; medians', text)
+        self.assertIn('| a row |', table(results | {'rows': [first]}))
+
+    def test_rows_that_stay_keep_their_machine(self):
+        out = self.work / 'old.json'
+        out.write_text(json.dumps({'machine': {'cpu': 'X'}, 'rows': [{'name': 'p'}, {'name': 'q', 'machine': {'cpu': 'Z'}}]}))
+        self.assertEqual({name: r['machine']['cpu'] for name, r in rows_of(out).items()}, {'p': 'X', 'q': 'Z'})
 
     def test_a_row_states_its_terms_and_why_it_has_no_peer(self):
         alone = self.measure([Scripted('a', OURS, [1] * 3)], terms='1 GB, warm', alone='nobody does it')
