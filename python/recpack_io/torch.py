@@ -7,23 +7,72 @@
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 
+from recpack_io import _core
 from recpack_io._cuda import HostMemory
 from recpack_io.ahead import AheadLoader
-from recpack_io.errors import UnsupportedError
+from recpack_io.errors import InvalidArgumentError, UnsupportedError
+from recpack_io.fields import Field, recipe as fields_of
 
 
-class Batch(dict):
-    """The tensors of a batch by name."""
+class Batch(dict[str, torch.Tensor]):
+    """The tensors of a batch by name, also as attributes: batch.image is batch["image"].
+
+    What the batch carries beside them, and the methods of dictionaries, come first: an array that
+    is called "mask" or "items" is batch["mask"] and batch["items"] only. Unpacking a batch gives
+    the names, as with every dictionary: `images, labels = batch.as_tuple()` gives the tensors.
+
+    Libraries that make a new dictionary of the tensors drop the rest. Those that call to(), such as
+    Lightning, keep it.
+    """
 
     # Bool tensor on the host, per sample: False for padding of the last batch (last_batch="pad").
     # Exclude padding from metrics: right[batch.mask].sum().
     mask: torch.Tensor
+    ids: torch.Tensor  # ordinals of the records in the split: int64, on the host, per sample
+    epoch: int  # of the first sample
+    number: int  # of the batch in the epoch, counted from where this run began
+    token: str  # resume token for the position after this batch; part of a state
 
     # Memory of the tensors, if it is page-locked.
     _memory: HostMemory | None = None
     _core = None
+
+    def __getattr__(self, name: str) -> torch.Tensor:
+        if name in self:
+            return self[name]
+        raise AttributeError(f'the batch has no {name!r}; its arrays are {", ".join(self)}')
+
+    def _on(self, device: torch.device, non_blocking: bool) -> Batch:
+        there = Batch({name: tensor.to(device, non_blocking=non_blocking)
+                       for name, tensor in self.items()})
+        for name in _BESIDE & vars(self).keys():
+            setattr(there, name, getattr(self, name))
+        return there
+
+    def to(self, device: str | int | torch.device, non_blocking: bool = False) -> Batch:
+        """Returns the batch with its tensors on `device`; mask and ids stay on the host.
+
+        Args:
+            device: The device. Tensors that are there already are not copied.
+            non_blocking: Copy to a CUDA device on its current stream, without waiting. The batch's
+                memory is kept until then; record_stream() is not needed. Others wait.
+        """
+        device = torch.device(device)
+        there = self._on(device, non_blocking and device.type == 'cuda')
+        if self._memory is not None and device.type == 'cuda':
+            self.record_stream(torch.cuda.current_stream(device))
+        return there
+
+    def as_tuple(self) -> TupleBatch:
+        """Returns the tensors as a tuple, in the order of the fields."""
+        batch = TupleBatch(self.values())
+        batch._batch = self
+        return batch
 
     def record_stream(self, stream: torch.cuda.Stream) -> None:
         """Keeps the tensors' memory until the work enqueued on `stream` so far is complete.
@@ -39,6 +88,35 @@ class Batch(dict):
                 tensor.record_stream(stream)
 
 
+_BESIDE = {'mask', 'ids', 'epoch', 'number', 'token'}
+
+
+class TupleBatch(tuple[torch.Tensor, ...]):
+    """The tensors of a batch in the order of the fields: `for images, labels in loader`.
+
+    Has what a Batch has as attributes: mask, ids, epoch, number, token, record_stream(), and the
+    tensors by name. The methods of tuples come first. Made from an `iterable` alone, it has none.
+    """
+
+    _batch: Batch | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._batch is None:
+            raise AttributeError(f'the tuple has no {name!r}: it was made without a batch')
+        return getattr(self._batch, name)
+
+    def to(self, device: str | int | torch.device, non_blocking: bool = False) -> TupleBatch:
+        """Returns the tuple with its tensors on `device`.
+
+        Args:
+            device: The device.
+            non_blocking: As in Batch.to().
+        """
+        if self._batch is None:
+            return TupleBatch(tensor.to(device, non_blocking=non_blocking) for tensor in self)
+        return self._batch.to(device, non_blocking).as_tuple()
+
+
 def tensors(core) -> dict[str, torch.Tensor]:
     """Returns tensors that share the memory of `core`, a batch of the core, and keep it alive."""
     return {name: torch.from_dlpack(core.dlpack(name)) for name in core.keys()}
@@ -49,10 +127,30 @@ def _device(device: str | torch.device | None) -> torch.device | None:
     if device is None or torch.device(device).type == 'cpu':
         return None
     device = torch.device(device)
-    if device.type != 'cuda':
-        raise UnsupportedError(f'batches go to the host or to CUDA devices, not to {device}: leave '
-                               'the device out and copy them, tensor.to(device)')
-    return device if device.index is not None else torch.device('cuda', torch.cuda.current_device())
+    if device.type == 'cuda':
+        return device if device.index is not None else torch.device(
+            'cuda', torch.cuda.current_device())
+    try:
+        torch.empty(0, device=device)
+    except (AssertionError, RuntimeError) as error:
+        raise UnsupportedError(f'this PyTorch has no device {device}: {error}') from error
+    return device
+
+
+def _in_channels_last(fields: Sequence[Field]) -> frozenset[str]:
+    """Returns the names of the image fields, which must have the layout "nhwc".
+
+    Raises:
+        InvalidArgumentError: If one has another layout, or there is none.
+    """
+    images = [field for field in fields if isinstance(field, _core.ImageField)]
+    for field in images:
+        if field.layout != 'nhwc':
+            raise InvalidArgumentError(f"channels_last=True needs the field '{field.name}' with "
+                                       'layout="nhwc"')
+    if not images:
+        raise InvalidArgumentError('channels_last=True needs an image field, and there is none')
+    return frozenset(field.name for field in images)
 
 
 class Loader(AheadLoader):
@@ -61,34 +159,83 @@ class Loader(AheadLoader):
     state_dict() and load_state_dict() follow torch's StatefulDataLoader and Lightning: a state
     that was taken after a batch continues with the next one, however many were on their way.
 
+    It has the attributes of torch's DataLoader that other libraries read. `sampler`,
+    `batch_sampler`, `collate_fn` and `generator` are None: the loader orders samples and makes
+    batches itself, and its share is that of its rank.
+
     Args:
         device: None: the tensors share the batch's memory, without a copy. "cuda:0" or a
             torch.device: the tensors are copied there on a separate stream, `ahead` batches ahead;
             the stream that is current when a batch is given may use it at once, others need
-            record_stream().
-        ahead: Batches on their way to the device. At most prefetch - 1 are copied at a time.
+            record_stream(). Another device, such as "mps": each batch is copied when it is given.
+        ahead: Batches on their way to a CUDA device. At most prefetch - 1 are copied at a time.
         page_lock: Page-lock the batches' memory, which makes copies asynchronous. Default: if there
-            is a device. Without one it is for programs that copy themselves, with non_blocking and
-            record_stream().
+            is a CUDA device. Without a device it is for programs that copy themselves, with
+            Batch.to(), or with non_blocking and record_stream().
+        as_tuple: Give TupleBatch objects: tuples of the tensors in the order of the fields, for
+            `for images, labels in loader`. (A Batch is a dictionary; unpacking it gives names.)
+        channels_last: Give images with shape (samples, channels, height, width) in the memory
+            format torch.channels_last, without a copy. Image fields in `fields` need layout="nhwc"
+            for it, and batch functions get (samples, height, width, channels).
         options: As in recpack_io.Loader.
 
     Raises:
         DeviceError: If memory cannot be page-locked.
+        InvalidArgumentError: If channels_last does not fit the fields.
         UnsupportedError: If the device is not supported.
 
     As recpack_io.Loader: the same arguments, order and state.
     """
 
+    sampler = batch_sampler = collate_fn = generator = None
     _memory: HostMemory | None = None
 
     def __init__(self, dataset, recipe: str | None = None, *,
+                 fields: Sequence[Field] | None = None,
                  device: str | torch.device | None = None, ahead: int = 1,
-                 page_lock: bool | None = None, **options):
+                 page_lock: bool | None = None, as_tuple: bool = False,
+                 channels_last: bool = False, **options):
         self._device = _device(device)
-        self._stream = self._device and torch.cuda.Stream(self._device)
-        self._page_lock = self._device is not None if page_lock is None else page_lock
-        self._memory = HostMemory() if self._page_lock or self._device is not None else None
-        super().__init__(dataset, recipe, ahead=ahead if self._device is not None else 0, **options)
+        on_cuda = self._device is not None and self._device.type == 'cuda'
+        if page_lock and self._device is not None and not on_cuda:
+            raise UnsupportedError('memory is page-locked for CUDA devices only, not for '
+                                   f'{self._device}: leave page_lock out')
+        self._stream = torch.cuda.Stream(self._device) if on_cuda else None
+        self._page_lock = on_cuda if page_lock is None else page_lock
+        self._memory = HostMemory() if self._page_lock or on_cuda else None
+        self._as_tuple, self._workers = as_tuple, options.get('workers', 0)
+        self._channels_last: frozenset[str] = frozenset()
+        if channels_last:
+            if recipe is not None and fields is None:
+                recipe, fields = None, fields_of(recipe, layout='nhwc')
+            self._channels_last = _in_channels_last(fields or ())
+        super().__init__(dataset, recipe, fields=fields, ahead=ahead if on_cuda else 0, **options)
+
+    @property
+    def batch_size(self) -> int:
+        """Samples per batch and rank."""
+        return self._options['batch_size']
+
+    @property
+    def drop_last(self) -> bool:
+        """True if samples that do not fill a batch are left out: last_batch="drop"."""
+        return self._options['last_batch'] == 'drop'
+
+    @property
+    def num_workers(self) -> int:
+        """Number of processes that call Functions: the option `workers`."""
+        return self._workers
+
+    @property
+    def pin_memory(self) -> bool:
+        """True if the batches' memory is page-locked."""
+        return bool(self._page_lock)
+
+    @property
+    def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Type, such as "f32" or "bf16", and sample shape of each tensor, by name."""
+        return {name: (kind, (shape[2], *shape[:2]) if name in self._channels_last else shape)
+                for name, (kind, shape) in super().arrays.items()}
 
     def _make_room(self) -> None:
         if self._memory is not None:
@@ -97,9 +244,16 @@ class Loader(AheadLoader):
 
     def _send(self, core):
         host = Batch(tensors(core))
-        host.mask = torch.from_numpy(core.mask.astype(bool))  # a copy: the batch outlives its slab
-        if self._device is not None:
+        for name in self._channels_last:
+            host[name] = host[name].permute(0, 3, 1, 2)
+        # Copies: the batch outlives its slab.
+        host.mask = torch.from_numpy(core.mask.astype(bool))
+        host.ids = torch.from_numpy(core.ids.astype('int64'))
+        host.epoch, host.number, host.token = core.epoch, core.number, core.token
+        if self._stream is not None:
             return self._copy(host, core)
+        if self._device is not None:
+            return host._on(self._device, non_blocking=False), None
         if self._page_lock:
             self._lock(host, core)
             host._memory, host._core = self._memory, core
@@ -112,20 +266,18 @@ class Loader(AheadLoader):
         with torch.cuda.stream(self._stream):  # and on its device
             if self._page_lock:
                 self._lock(host, core)
-            there = Batch({name: tensor.to(self._device, non_blocking=True)
-                           for name, tensor in host.items()})
-            there.mask = host.mask
+            there = host._on(self._device, non_blocking=True)
             copied = self._stream.record_event()
         self._memory.keep(core, copied)
         return there, copied
 
-    def _receive(self, sent: tuple[Batch, torch.cuda.Event | None]) -> Batch:
+    def _receive(self, sent: tuple[Batch, torch.cuda.Event | None]) -> Batch | TupleBatch:
         batch, copied = sent
         if copied is not None:
             stream = torch.cuda.current_stream(self._device)
             stream.wait_event(copied)
             batch.record_stream(stream)
-        return batch
+        return batch.as_tuple() if self._as_tuple else batch
 
     def _begin(self, *place, **places) -> None:
         if self._memory is not None:

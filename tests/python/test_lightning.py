@@ -28,10 +28,11 @@ class Classifier(lightning.LightningModule):
         super().__init__()
         torch.manual_seed(0)
         self.layer = torch.nn.Linear(3072, 10)
-        self.trained_on, self.validated = [], 0
+        self.trained_on, self.beside, self.validated = [], [], 0
 
     def training_step(self, batch):
         self.trained_on.append(batch['id'].tolist())
+        self.beside.append((batch.ids.tolist(), batch.mask.tolist(), batch.epoch))
         logits = self.layer(batch['image'].flatten(1))
         return torch.nn.functional.cross_entropy(logits, batch['label'])
 
@@ -82,7 +83,10 @@ class Lightning(InFolder):
         plain = recpack_io.Loader(self.dataset, fields=[recpack_io.Id()], batch_size=8, seed=1)
         self.assertEqual(model.trained_on,
                          [batch['id'].tolist() for _ in range(3) for batch in plain])
+        plain.set_epoch(0)
         self.assertGreater(model.validated, 0)
+        self.assertEqual(model.beside, [(batch.ids.tolist(), [True] * 8, epoch)
+                                        for epoch in range(3) for batch in plain])
 
     def test_killed_and_gone_on(self):
         whole = self.fit()

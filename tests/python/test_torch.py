@@ -1,12 +1,14 @@
 """recpack_io.torch: batches as tensors, and a training that is killed and goes on."""
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 import recpack_io
 import torch
-from recpack_io.torch import Loader
+from recpack_io.torch import Batch, Loader, TupleBatch
 from support import CIFAR, InFolder, main, pack
 
 TRAIN = '''
@@ -45,12 +47,17 @@ print(model.weight.double().sum().item(), loss.item())
 '''
 
 
-class Torch(InFolder):
+class WithShards(InFolder):
     def setUp(self):
         super().setUp()
         pack(CIFAR, self.folder / 'shards')
         self.dataset = recpack_io.open(self.folder / 'shards')
 
+    def loader(self, recipe='cifar10-train', **options):
+        return Loader(self.dataset, recipe, **{'batch_size': 8, 'seed': 2} | options)
+
+
+class Torch(WithShards):
     def test_tensors_without_a_copy(self):
         plain = recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8)
         for mine, theirs in zip(plain, Loader(self.dataset, 'cifar10-train', batch_size=8), strict=True):
@@ -109,6 +116,140 @@ class Torch(InFolder):
                 multiprocessing_context=context)
             self.assertEqual([label for batch in loader for label in batch],
                              [int(record['label'][0]) for record in self.dataset])
+
+
+class Batches(WithShards):
+    def test_arrays_are_attributes(self):
+        batch = next(iter(self.loader()))
+        self.assertIs(batch.image, batch['image'])
+        self.assertIs(batch.label, batch['label'])
+        with self.assertRaisesRegex(AttributeError, "no 'images'; its arrays are image, label"):
+            batch.images
+        self.assertEqual(getattr(batch, 'images', 7), 7)
+
+    def test_what_a_dictionary_has_comes_before_arrays(self):
+        names = 'items', 'mask'
+        fields = [recpack_io.Numbers(name, feature='label') for name in names]
+        batch = next(iter(self.loader(None, fields=fields)))
+        self.assertEqual([name for name, _ in batch.items()], ['items', 'mask'])
+        self.assertEqual((batch['mask'].dtype, batch.mask.dtype), (torch.int64, torch.bool))
+
+    def test_what_is_beside_the_tensors_is_the_plain_loaders(self):
+        plain = recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8, seed=2)
+        mine = self.loader()
+        for epoch in range(2):
+            for batch, expected in zip(mine, plain, strict=True):
+                self.assertEqual((batch.epoch, batch.number, batch.token, batch.ids.tolist()),
+                                 (epoch, expected.number, expected.token, expected.ids.tolist()))
+                self.assertEqual(batch.ids.dtype, torch.int64)
+
+    def test_what_is_beside_the_tensors_holds_no_memory(self):
+        loader, kept = self.loader(prefetch=2, max_live_batches=2), []
+        for batch in loader:
+            kept.append((batch.ids, batch.mask))
+            del batch
+        self.assertGreater(len(kept), 2)
+        self.assertEqual(len({number for ids, _ in kept for number in ids.tolist()}), 8 * len(kept))
+
+    def test_to_keeps_what_is_beside_the_tensors(self):
+        batch = next(iter(self.loader()))
+        there = batch.to('meta', non_blocking=True)
+        self.assertIs(type(there), Batch)
+        self.assertEqual({tensor.device.type for tensor in there.values()}, {'meta'})
+        self.assertEqual({tensor.device.type for tensor in batch.values()}, {'cpu'})
+        for name in 'mask', 'ids', 'epoch', 'number', 'token':
+            self.assertIs(getattr(there, name), getattr(batch, name), name)
+        self.assertIs(batch.to('cpu').image, batch.image)
+        with self.assertRaises(TypeError):
+            batch.to(torch.float16)  # which would change labels too
+
+    def test_only_copies_to_cuda_are_not_waited_for(self):
+        """Others could read the batch's memory when it is another batch's."""
+        batch, waited_for = next(iter(self.loader())), {}
+        with mock.patch.object(torch.Tensor, 'to', lambda tensor, device, non_blocking:
+                               waited_for.update({device.type: not non_blocking})):
+            for device in 'mps', 'cuda:0', 'cpu':
+                batch.to(device, non_blocking=True)
+        self.assertEqual(waited_for, {'mps': True, 'cuda': False, 'cpu': True})
+
+    def test_a_dictionary_without_what_was_beside(self):
+        batch = next(iter(self.loader()))
+        with self.assertRaisesRegex(AttributeError, "no 'mask'"):
+            Batch(batch).mask
+        self.assertIs(Batch(batch).to('cpu').image, batch.image)
+
+    def test_tuples(self):
+        """As (images, labels) of torchvision's data sets in torch's DataLoader."""
+        for (images, labels), batch in zip(self.loader(as_tuple=True), self.loader(), strict=True):
+            self.assertTrue(torch.equal(images, batch['image']))
+            self.assertTrue(torch.equal(labels, batch['label']))
+        fields = recpack_io.recipe('cifar10-train')[::-1]
+        labels, images = next(iter(self.loader(None, fields=fields, as_tuple=True)))
+        self.assertEqual((labels.ndim, images.ndim), (1, 4))
+
+    def test_tuples_have_what_batches_have(self):
+        batch = next(iter(self.loader(as_tuple=True)))
+        self.assertIs(type(batch), TupleBatch)
+        self.assertIs(batch.image, batch[0])
+        self.assertEqual((len(batch.mask), len(batch.ids), batch.epoch, batch.number), (8, 8, 0, 0))
+        with self.assertRaisesRegex(AttributeError, 'its arrays are image, label'):
+            batch.images
+        there = batch.to('meta')
+        self.assertEqual([tensor.device.type for tensor in there], ['meta', 'meta'])
+        self.assertIs(there.mask, batch.mask)
+
+    def test_a_tuple_made_from_tensors(self):
+        batch = TupleBatch(tensor for tensor in next(iter(self.loader(as_tuple=True))))
+        self.assertEqual([tensor.device.type for tensor in batch.to('meta')], ['meta', 'meta'])
+        with self.assertRaisesRegex(AttributeError, "no 'mask': it was made without a batch"):
+            batch.mask
+
+
+class AsDataLoader(WithShards):
+    def test_attributes(self):
+        loader = self.loader()
+        theirs = torch.utils.data.DataLoader(self.dataset, 8, drop_last=True)
+        for name in 'dataset', 'batch_size', 'drop_last', 'num_workers', 'pin_memory', 'generator':
+            self.assertEqual(getattr(loader, name), getattr(theirs, name), name)
+        for name in 'sampler', 'batch_sampler', 'collate_fn':
+            self.assertIsNone(getattr(loader, name), name)
+        with contextlib.closing(self.loader(workers=1, last_batch='keep')) as other:
+            self.assertEqual((other.num_workers, other.drop_last), (1, False))
+
+    def test_epochs(self):
+        expected = self.loader()
+        epochs = [[batch.ids.tolist() for batch in expected] for _ in range(4)]
+        loader = self.loader()
+        for epoch in 3, 0, 2, 2:
+            loader.set_epoch(epoch)
+            self.assertEqual([batch.ids.tolist() for batch in loader], epochs[epoch])
+        self.assertEqual([len(loader)] * 4, [len(epoch) for epoch in epochs])
+
+
+class ChannelsLast(WithShards):
+    def check(self, loader, expected):
+        for mine, theirs in zip(loader, expected, strict=True):
+            self.assertTrue(torch.equal(mine.image, theirs.image))
+            self.assertTrue(mine.image.is_contiguous(memory_format=torch.channels_last))
+            self.assertFalse(mine.image.is_contiguous())
+            self.assertTrue(mine.image._is_view())
+        self.assertEqual(loader.arrays, expected.arrays)
+
+    def test_a_recipe(self):
+        self.check(self.loader(channels_last=True), self.loader())
+
+    def test_fields(self):
+        for kind in 'u8', 'bf16':
+            fields, planes = (recpack_io.recipe('cifar10-train', type=kind, layout=layout)
+                              for layout in ('nhwc', 'nchw'))
+            self.check(self.loader(None, fields=fields, channels_last=True),
+                       self.loader(None, fields=planes))
+
+    def test_fields_that_do_not_fit(self):
+        for fields, message in ((recpack_io.recipe('cifar10-train'), "'image' with layout=\"nhwc\""),
+                                ([recpack_io.Numbers('label')], 'needs an image field')):
+            with self.assertRaisesRegex(recpack_io.InvalidArgumentError, message):
+                self.loader(None, fields=fields, channels_last=True)
 
 
 def labels(records):

@@ -151,6 +151,43 @@ class Streams(Device):
             self.assertEqual((wrong == 0, machine.faults), (told, []))
             del loader  # with its machine
 
+    def test_to_keeps_the_memory_until_it_was_copied(self):
+        """Batch.to() with non_blocking, from page-locked memory: it tells of the stream itself."""
+        expected = self.host_batches(epochs=2)
+        for as_tuple in False, True:
+            machine, mine = self.cuda(patience=1000), Stream(patience=1000)
+            loader, got = self.loader(device=None, page_lock=True, as_tuple=as_tuple), []
+            self.assertTrue(loader.pin_memory)
+            for _ in range(2):
+                for batch in loader:
+                    with machine.stream(mine):
+                        got.append(batch.to('cuda:0', non_blocking=True))
+                    del batch
+                    refilled(loader)
+            mine.synchronize()
+            wrong = sum(not torch.equal(batch.image, host['image'])
+                        for batch, host in zip(got, expected, strict=True))
+            self.assertEqual((wrong, machine.faults), (0, []), as_tuple)
+            del loader  # with its machine
+
+    def test_what_is_beside_the_tensors_comes_along(self):
+        machine = self.cuda()
+        for there, host in zip(self.loader(as_tuple=True), self.loader(device=None), strict=True):
+            machine.current.synchronize()
+            self.assertTrue(torch.equal(there.ids, host.ids))
+            self.assertTrue(torch.equal(there.mask, host.mask))
+            self.assertEqual((there.epoch, there.number, there.token),
+                             (host.epoch, host.number, host.token))
+            self.assertTrue(torch.equal(there[1], host.label))
+
+    def test_channels_last(self):
+        machine = self.cuda()
+        for there, host in zip(self.loader(channels_last=True), self.host_batches(), strict=True):
+            machine.current.synchronize()
+            self.assertTrue(torch.equal(there.image, host['image']))
+            self.assertTrue(there.image.is_contiguous(memory_format=torch.channels_last))
+        self.assertEqual(machine.faults, [])
+
 
 class Memory(Device):
     def test_all_that_is_copied_is_page_locked_until_the_loader_goes(self):
@@ -210,9 +247,28 @@ class States(Device):
             other.load_state_dict(first.state_dict())
             self.assertTrue(torch.equal(next(iter(other))['image'], expected[taken + 1]['image']))
 
-    def test_other_devices(self):
-        with self.assertRaisesRegex(recpack_io.UnsupportedError, 'not to mps'):
-            self.loader(device='mps')
+    def test_devices_without_cuda(self):
+        """Batches are copied there by torch, without streams. "meta" stands for all of them."""
+        loader = self.loader(device='meta', channels_last=True)
+        hosts = self.loader(device=None)
+        for epoch in range(2):
+            for there, host in zip(loader, hosts, strict=True):
+                self.assertEqual({tensor.device.type for tensor in there.values()}, {'meta'})
+                self.assertEqual(there.image.shape, host.image.shape)
+                self.assertTrue(there.image.is_contiguous(memory_format=torch.channels_last))
+                self.assertEqual((there.ids.tolist(), there.mask.tolist(), there.epoch),
+                                 (host.ids.tolist(), host.mask.tolist(), epoch))
+                self.assertEqual(loader.stats()['held'], 0)
+        self.assertFalse(loader.pin_memory)
+
+    def test_devices_that_do_not_fit(self):
+        with self.assertRaisesRegex(recpack_io.UnsupportedError, 'for CUDA devices only, not for meta'):
+            self.loader(device='meta', page_lock=True)
+        if not torch.backends.mps.is_available():
+            with self.assertRaisesRegex(recpack_io.UnsupportedError, 'no device mps'):
+                self.loader(device='mps')
+
+    def test_the_host_by_name(self):
         self.assertEqual(len(next(iter(self.loader(device='cpu')))['label']), 8)
 
     def test_a_machine_without_cuda(self):
