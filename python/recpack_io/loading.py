@@ -65,7 +65,7 @@ class Batch:
         return [(name, self[name]) for name in self.keys()]
 
     def dlpack(self, name: str) -> Any:
-        """Returns the array `name` for torch.from_dlpack(), jax.dlpack.from_dlpack() and similar functions.
+        """Returns the array `name` for torch.from_dlpack(), jax.dlpack.from_dlpack() and others.
 
         Supports bfloat16, which NumPy does not.
         """
