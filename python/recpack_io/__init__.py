@@ -8,6 +8,8 @@
 
 `recpack_io.torch.Loader` returns PyTorch tensors. See docs/guide/loading-python.md for the rest.
 """
+from typing import TYPE_CHECKING
+
 from recpack_io._core import Record, decode_image, is_gain_run
 from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,
                                NotFoundError, RecpackError, UnsupportedError)
@@ -23,3 +25,12 @@ __all__ = ['Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Da
            'Loader', 'NotFoundError', 'Numbers', 'PackResult', 'Record', 'RecpackError',
            'Sample', 'UnsupportedError', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack',
            'recipe', 'recipe_names']
+
+__version__: str  # of the installed package
+
+if not TYPE_CHECKING:  # else every name of the module would be known
+    def __getattr__(name):
+        if name == '__version__':  # read on request: importlib.metadata is slow to import
+            from importlib.metadata import version
+            return version('recpack-io')
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

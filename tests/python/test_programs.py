@@ -19,6 +19,11 @@ def run(*command):
 
 
 class Programs(InFolder):
+    def test_package_and_programs_have_one_version(self):
+        self.assertEqual(recpack_io.__version__, run(PROGRAMS / 'recpack', '--version').stdout.strip())
+        with self.assertRaisesRegex(AttributeError, "no attribute 'version'"):
+            recpack_io.version
+
     def test_recpack_packs(self):
         done = run(PROGRAMS / 'recpack', 'pack', CIFAR, self.folder / 'shards', '--json')
         self.assertEqual(done.returncode, 0, done.stderr)

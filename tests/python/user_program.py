@@ -11,6 +11,8 @@ from recpack_io import loading
 
 dataset: recpack_io.Dataset = recpack_io.open('shards', split='train', fields={'image': 'jpg;jpeg'})
 count: int = len(dataset)
+version: str = recpack_io.__version__
+recpack_io.version  # type: ignore[attr-defined]
 labels: list[int] = [int(record['label'][0]) for record in dataset]
 several: list[str] = [name for record in dataset[10:20] for name in record.keys()]
 scattered: int = dataset[[5, 3, 8]][0].id
