@@ -96,6 +96,14 @@ class Batch:
         """Resume token for the position after this batch; part of a state."""
         return self._core.token
 
+    def __repr__(self) -> str:
+        arrays = ', '.join(f'{name} {self._described(name)}' for name in self.keys())
+        return f'<recpack_io.Batch {self.number} of epoch {self.epoch}: {arrays}>'
+
+    def _described(self, name: str) -> str:
+        array = self[name]
+        return 'bfloat16' if array.dtype == object else f'{array.dtype} {array.shape}'
+
 
 def _in_jax_distributed() -> bool:
     """Tells whether jax.distributed is in use, without querying devices, which would open them."""
@@ -207,7 +215,7 @@ class Loader:
             raise TypeError('give rank and world_size, or neither')
         if rank is None:
             rank, world_size = place_of_process()
-        self.dataset = dataset
+        self.dataset, self._recipe = dataset, recipe
         self._functions = Functions(list(fields_of(recipe) if fields is None else fields),
                                     batch_functions, workers, multiprocessing_context)
         if workers and not threads:
@@ -327,10 +335,15 @@ class Loader:
 
     def __repr__(self) -> str:
         module = type(self).__module__.removesuffix('.loading')
+        if self._core is None:  # a debugger may look at it before it is complete
+            return f'<{module}.Loader, not open>'
         if self._closed:
             return f'<{module}.Loader of {self.dataset!r}, closed>'
-        return (f'<{module}.Loader of {self.dataset!r}: {len(self):,} batches of '
-                f'{self._options["batch_size"]:,} an epoch>')
+        options, place = self._options, ''
+        if options['world_size'] > 1:
+            place = f', rank {options["rank"]} of {options["world_size"]}'
+        return (f'<{module}.Loader of {self.dataset!r}: {self._recipe or ", ".join(self.arrays)}, '
+                f'{len(self):,} batches of {options["batch_size"]:,} an epoch{place}>')
 
     def _repr_html_(self) -> str:
         from html import escape
