@@ -2,12 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from recpack_io import _core
 from recpack_io._core import recipe_names
 from recpack_io.functions import Function
 from recpack_io.pictures import of_picture
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recpack_io.options import BytesOptions, Given, ImageOptions, NumbersOptions
 
 __all__ = ['Bytes', 'Field', 'Id', 'Image', 'Numbers', 'recipe', 'recipe_names']
 
@@ -23,10 +28,11 @@ def _set(field, values: dict):
 
 @overload
 def Image(name: str = ..., *, then: None = ...,  # noqa: N802
-          **values: Any) -> _core.ImageField: ...
+          **values: Unpack[ImageOptions]) -> _core.ImageField: ...
 @overload
-def Image(name: str = ..., *, then: Callable[[Any], Any], given: str | None = ...,  # noqa: N802
-          result: Any = ..., stream: int | None = ..., **values: Any) -> Function: ...
+def Image(name: str = ..., *, then: Callable[[Any], Any], given: Given | None = ...,  # noqa: N802
+          result: Any = ..., stream: int | None = ...,
+          **values: Unpack[ImageOptions]) -> Function: ...
 
 
 def Image(name: str = 'image', *, then=None, given=None, result=None, stream=None,  # noqa: N802
@@ -72,7 +78,7 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
     return of_picture(field, then, given, result, stream)
 
 
-def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
+def Numbers(name: str, **values: Unpack[NumbersOptions]) -> _core.NumbersField:  # noqa: N802
     """A field of numbers from a feature.
 
     Args:
@@ -86,7 +92,7 @@ def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
     return _set(_core.NumbersField(), {'name': name, **values})
 
 
-def Bytes(name: str, **values) -> _core.BytesField:  # noqa: N802
+def Bytes(name: str, **values: Unpack[BytesOptions]) -> _core.BytesField:  # noqa: N802
     """A field of bytes from a feature, unchanged: an array of uint8.
 
     Args:
@@ -106,7 +112,7 @@ def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
 Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField | Function
 
 
-def recipe(name: str, **image) -> list[Field]:
+def recipe(name: str, **image: Unpack[ImageOptions]) -> list[Field]:
     """Returns the fields of a recipe.
 
     Args:

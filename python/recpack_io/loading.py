@@ -17,6 +17,9 @@ from recpack_io.functions import BatchFunction
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from recpack_io._core import Batch as CoreBatch, Dataset  # a class here has a _core itself
+    from recpack_io.options import Cache, LastBatch, OnBadRecord, Order
+
 _STATE_VERSION = 1
 # The first pair that is set applies: torchrun, Open MPI, Slurm.
 _LAUNCHERS = (('RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
@@ -196,16 +199,17 @@ class Loader:
     _order: dict[str, str] = {}  # the resolved order, or the state's
     _closed = False
 
-    def __init__(self, dataset: _core.Dataset, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
-                 rank: int | None = None, world_size: int | None = None, order: str = 'auto',
-                 last_batch: str = 'drop', threads: int = 0, prefetch: int = 4,
-                 max_live_batches: int = 16, cache: str = 'none', cache_bytes: int = 1 << 30,
-                 on_bad_record: str = 'fail', max_bad_share: float = 0.001,
+                 rank: int | None = None, world_size: int | None = None, order: Order = 'auto',
+                 last_batch: LastBatch = 'drop', threads: int = 0, prefetch: int = 4,
+                 max_live_batches: int = 16, cache: Cache = 'none',
+                 cache_bytes: int = 1 << 30, on_bad_record: OnBadRecord = 'fail',
+                 max_bad_share: float = 0.001,
                  ledger: str | os.PathLike[str] = '', verify: bool = True,
                  batch_functions: Sequence[BatchFunction | Callable[..., Any]] = (),
                  workers: int = 0, multiprocessing_context: Any = None,
-                 batch_type: Callable[[_core.Batch], Any] = Batch, device: None = None):
+                 batch_type: Callable[[CoreBatch], Any] = Batch, device: None = None):
         if device is not None:
             raise UnsupportedError(f'arrays of NumPy are on the host, not on {device}: take the '
                                    'Loader of recpack_io.torch or recpack_io.jax')
