@@ -1,28 +1,40 @@
 """Fields: each one describes an array of the batch."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from recpack_io import _core
 from recpack_io._core import recipe_names
+from recpack_io.arguments import check_kind, unknown_argument
 from recpack_io.functions import Function
+from recpack_io.options import BytesOptions, ImageOptions, NumbersOptions
 from recpack_io.pictures import of_picture
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from recpack_io.options import BytesOptions, Given, ImageOptions, NumbersOptions
+    from recpack_io.options import Given
 
 __all__ = ['Bytes', 'Field', 'Id', 'Image', 'Numbers', 'recipe', 'recipe_names']
 
+_OPTIONS: dict[type, Any] = {_core.ImageField: ImageOptions, _core.NumbersField: NumbersOptions,
+                             _core.BytesField: BytesOptions}
 
-def _set(field, values: dict):
+
+def _set(field, values: Mapping[str, Any]):
+    of = type(field).__name__.removesuffix('Field')
+    known = {'name': 'str'}
+    if type(field) in _OPTIONS:
+        known |= _OPTIONS[type(field)].__annotations__
     for name, value in values.items():
-        if name.startswith('_') or not hasattr(field, name):
-            known = ', '.join(sorted(n for n in dir(field) if not n.startswith('_')))
-            raise TypeError(f'{type(field).__name__} has no {name!r}; it has {known}')
-        setattr(field, name, value)
+        if name not in known:
+            raise unknown_argument(of, name, known)
+        check_kind(of, name, value, known[name])
+        try:
+            setattr(field, name, value)
+        except TypeError:  # which lists C++ signatures
+            raise TypeError(f'{of}(): {name} cannot be {value!r}') from None
     return field
 
 
@@ -122,7 +134,7 @@ def recipe(name: str, **image: Unpack[ImageOptions]) -> list[Field]:
 
     Raises:
         InvalidArgumentError: If there is no such recipe.
-        TypeError: If an image field has no such attribute.
+        TypeError: If an image field has no such argument, or a value is of the wrong kind.
     """
     fields = _core.recipe(name)
     for field in fields:

@@ -15,6 +15,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 from recpack_io.ahead import AheadLoader
+from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Loader(AheadLoader):
     As recpack_io.Loader: the same arguments, order and state.
     """
 
+    @checks_arguments()
     def __init__(self, dataset: Dataset, recipe: str | None = None, *,
                  device: Devices = None, ahead: int = 1, **options: Unpack[LoaderOptions]):
         self._sharding = sharding_of(device)

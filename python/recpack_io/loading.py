@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
+from recpack_io.arguments import checks_arguments
 from recpack_io.calling import Functions
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
@@ -199,6 +200,7 @@ class Loader:
     _order: dict[str, str] = {}  # the resolved order, or the state's
     _closed = False
 
+    @checks_arguments()
     def __init__(self, dataset: Dataset, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
                  rank: int | None = None, world_size: int | None = None, order: Order = 'auto',

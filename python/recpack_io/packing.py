@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recpack_io import _core
+from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError, in_python
 from recpack_io.pack_options import PathOptions, core_options
 from recpack_io.writing import features_of
@@ -94,6 +95,7 @@ def _pack_path(path: str, split: str, options: dict, progress: Progress | None) 
     return _result(_core.pack_path(options, progress))
 
 
+@checks_arguments(core_options)
 def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[Mapping]],
          out: str | os.PathLike, *, split: str = 'train', shard_bytes: int = 100_000_000,
          compression: Compression = 'none', level: int = 6, overwrite: bool = False,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
+from recpack_io.arguments import checks_arguments
 
 if TYPE_CHECKING:
     from recpack_io.options import Compression
@@ -52,6 +53,7 @@ class Writer:
         IoError: If writing fails.
     """
 
+    @checks_arguments()
     def __init__(self, path: str | os.PathLike, *, compression: Compression = 'none',
                  level: int = 6, sync: bool = True):
         self._core = _core.Writer(os.fspath(path), compression, level, sync)
