@@ -75,10 +75,13 @@ def check_kind(of: str, name: str, value: Any, annotation: Any) -> None:
     Raises:
         TypeError: If it is not.
     """
-    annotation = getattr(annotation, '__forward_arg__', annotation)
-    kinds = [_KINDS.get(each) for each in str(annotation).split(' | ')]
+    annotation = str(getattr(annotation, '__forward_arg__', annotation))
+    allowed = annotation.split(' | ')
     # An argument that may only be None has an error of its own.
-    if None in kinds or annotation == 'None' or any(test(value) for _, test in kinds):
+    if annotation == 'None' or not all(each in _KINDS for each in allowed):
+        return
+    kinds = [_KINDS[each] for each in allowed]
+    if any(test(value) for _, test in kinds):
         return
     wanted = _either(dict.fromkeys(what for what, _ in kinds))
     raise TypeError(f'{of}(): {name} cannot be {reprlib.repr(value)}: give {wanted}')
