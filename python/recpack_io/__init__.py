@@ -26,11 +26,14 @@ __all__ = ['Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Da
            'Sample', 'UnsupportedError', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack',
            'recipe', 'recipe_names']
 
-__version__: str  # of the installed package
+__version__: str  # of the installed package; '0+unknown' for files without its metadata
 
 if not TYPE_CHECKING:  # else every name of the module would be known
     def __getattr__(name):
         if name == '__version__':  # read on request: importlib.metadata is slow to import
-            from importlib.metadata import version
-            return version('recpack-io')
+            from importlib.metadata import PackageNotFoundError, version
+            try:
+                return version('recpack-io')
+            except PackageNotFoundError:  # a copy of the files alone
+                return '0+unknown'
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -1,32 +1,50 @@
 """Fields: each one describes an array of the batch."""
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, overload
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, overload
 
 from recpack_io import _core
 from recpack_io._core import recipe_names
+from recpack_io.arguments import check_kind, unknown_argument
 from recpack_io.functions import Function
+from recpack_io.options import BytesOptions, ImageOptions, NumbersOptions
 from recpack_io.pictures import of_picture
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recpack_io.options import Given
 
 __all__ = ['Bytes', 'Field', 'Id', 'Image', 'Numbers', 'recipe', 'recipe_names']
 
+_OPTIONS: dict[type, Any] = {_core.ImageField: ImageOptions, _core.NumbersField: NumbersOptions,
+                             _core.BytesField: BytesOptions}
 
-def _set(field, values: dict):
+
+def _set(field, values: Mapping[str, Any]):
+    of = type(field).__name__.removesuffix('Field')
+    known = {'name': 'str'}
+    if type(field) in _OPTIONS:
+        known |= _OPTIONS[type(field)].__annotations__
     for name, value in values.items():
-        if name.startswith('_') or not hasattr(field, name):
-            known = ', '.join(sorted(n for n in dir(field) if not n.startswith('_')))
-            raise TypeError(f'{type(field).__name__} has no {name!r}; it has {known}')
-        setattr(field, name, value)
+        if name not in known:
+            raise unknown_argument(of, name, known)
+        check_kind(of, name, value, known[name])
+        try:
+            setattr(field, name, value)
+        except TypeError:  # which lists C++ signatures
+            raise TypeError(f'{of}(): {name} cannot be {value!r}') from None
     return field
 
 
 @overload
 def Image(name: str = ..., *, then: None = ...,  # noqa: N802
-          **values: Any) -> _core.ImageField: ...
+          **values: Unpack[ImageOptions]) -> _core.ImageField: ...
 @overload
-def Image(name: str = ..., *, then: Callable[[Any], Any], given: str | None = ...,  # noqa: N802
-          result: Any = ..., stream: int | None = ..., **values: Any) -> Function: ...
+def Image(name: str = ..., *, then: Callable[[Any], Any], given: Given | None = ...,  # noqa: N802
+          result: Any = ..., stream: int | None = ...,
+          **values: Unpack[ImageOptions]) -> Function: ...
 
 
 def Image(name: str = 'image', *, then=None, given=None, result=None, stream=None,  # noqa: N802
@@ -72,7 +90,7 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
     return of_picture(field, then, given, result, stream)
 
 
-def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
+def Numbers(name: str, **values: Unpack[NumbersOptions]) -> _core.NumbersField:  # noqa: N802
     """A field of numbers from a feature.
 
     Args:
@@ -86,7 +104,7 @@ def Numbers(name: str, **values) -> _core.NumbersField:  # noqa: N802
     return _set(_core.NumbersField(), {'name': name, **values})
 
 
-def Bytes(name: str, **values) -> _core.BytesField:  # noqa: N802
+def Bytes(name: str, **values: Unpack[BytesOptions]) -> _core.BytesField:  # noqa: N802
     """A field of bytes from a feature, unchanged: an array of uint8.
 
     Args:
@@ -106,7 +124,7 @@ def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
 Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField | Function
 
 
-def recipe(name: str, **image) -> list[Field]:
+def recipe(name: str, **image: Unpack[ImageOptions]) -> list[Field]:
     """Returns the fields of a recipe.
 
     Args:
@@ -116,7 +134,7 @@ def recipe(name: str, **image) -> list[Field]:
 
     Raises:
         InvalidArgumentError: If there is no such recipe.
-        TypeError: If an image field has no such attribute.
+        TypeError: If an image field has no such argument, or a value is of the wrong kind.
     """
     fields = _core.recipe(name)
     for field in fields:

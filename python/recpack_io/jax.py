@@ -8,13 +8,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 from recpack_io.ahead import AheadLoader
+from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recpack_io._core import Dataset
+    from recpack_io.options import LoaderOptions
 
 
 class Batch(dict):
@@ -77,7 +85,6 @@ class Loader(AheadLoader):
             arrays are put there, `ahead` batches ahead. A sharding over several processes makes
             global arrays, to which each process contributes its batch.
         ahead: Batches on their way.
-        batch_size: Samples per batch and rank.
         options: As in recpack_io.Loader.
 
     Raises:
@@ -86,15 +93,15 @@ class Loader(AheadLoader):
     As recpack_io.Loader: the same arguments, order and state.
     """
 
-    def __init__(self, dataset, recipe: str | None = None, *, device: Devices = None,
-                 ahead: int = 1, batch_size: int = 256, **options):
+    @checks_arguments()
+    def __init__(self, dataset: Dataset, recipe: str | None = None, *,
+                 device: Devices = None, ahead: int = 1, **options: Unpack[LoaderOptions]):
         self._sharding = sharding_of(device)
         self._on_cpu = self._sharding is None or any(
             one.platform == 'cpu' for one in self._sharding.addressable_devices)
         if self._sharding is not None:
-            self._check(batch_size, options.get('last_batch', 'drop'))
-        super().__init__(dataset, recipe, ahead=0 if self._sharding is None else ahead,
-                         batch_size=batch_size, **options)
+            self._check(options.get('batch_size', 256), options.get('last_batch', 'drop'))
+        super().__init__(dataset, recipe, ahead=0 if self._sharding is None else ahead, **options)
 
     def _check(self, batch_size: int, last_batch: str) -> None:
         devices = len(self._sharding.addressable_devices)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
+from recpack_io.arguments import checks_arguments
 from recpack_io.calling import Functions
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
@@ -16,6 +17,9 @@ from recpack_io.functions import BatchFunction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from recpack_io._core import Batch as CoreBatch, Dataset  # a class here has a _core itself
+    from recpack_io.options import Cache, LastBatch, OnBadRecord, Order
 
 _STATE_VERSION = 1
 # The first pair that is set applies: torchrun, Open MPI, Slurm.
@@ -95,6 +99,14 @@ class Batch:
     def token(self) -> str:
         """Resume token for the position after this batch; part of a state."""
         return self._core.token
+
+    def __repr__(self) -> str:
+        arrays = ', '.join(f'{name} {self._described(name)}' for name in self.keys())
+        return f'<recpack_io.Batch {self.number} of epoch {self.epoch}: {arrays}>'
+
+    def _described(self, name: str) -> str:
+        array = self[name]
+        return 'bfloat16' if array.dtype == object else f'{array.dtype} {array.shape}'
 
 
 def _in_jax_distributed() -> bool:
@@ -188,16 +200,18 @@ class Loader:
     _order: dict[str, str] = {}  # the resolved order, or the state's
     _closed = False
 
-    def __init__(self, dataset: _core.Dataset, recipe: str | None = None, *,
+    @checks_arguments()
+    def __init__(self, dataset: Dataset, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
-                 rank: int | None = None, world_size: int | None = None, order: str = 'auto',
-                 last_batch: str = 'drop', threads: int = 0, prefetch: int = 4,
-                 max_live_batches: int = 16, cache: str = 'none', cache_bytes: int = 1 << 30,
-                 on_bad_record: str = 'fail', max_bad_share: float = 0.001,
+                 rank: int | None = None, world_size: int | None = None, order: Order = 'auto',
+                 last_batch: LastBatch = 'drop', threads: int = 0, prefetch: int = 4,
+                 max_live_batches: int = 16, cache: Cache = 'none',
+                 cache_bytes: int = 1 << 30, on_bad_record: OnBadRecord = 'fail',
+                 max_bad_share: float = 0.001,
                  ledger: str | os.PathLike[str] = '', verify: bool = True,
                  batch_functions: Sequence[BatchFunction | Callable[..., Any]] = (),
                  workers: int = 0, multiprocessing_context: Any = None,
-                 batch_type: Callable[[_core.Batch], Any] = Batch, device: None = None):
+                 batch_type: Callable[[CoreBatch], Any] = Batch, device: None = None):
         if device is not None:
             raise UnsupportedError(f'arrays of NumPy are on the host, not on {device}: take the '
                                    'Loader of recpack_io.torch or recpack_io.jax')
@@ -207,7 +221,7 @@ class Loader:
             raise TypeError('give rank and world_size, or neither')
         if rank is None:
             rank, world_size = place_of_process()
-        self.dataset = dataset
+        self.dataset, self._recipe = dataset, recipe
         self._functions = Functions(list(fields_of(recipe) if fields is None else fields),
                                     batch_functions, workers, multiprocessing_context)
         if workers and not threads:
@@ -327,10 +341,15 @@ class Loader:
 
     def __repr__(self) -> str:
         module = type(self).__module__.removesuffix('.loading')
+        if self._core is None:  # a debugger may look at it before it is complete
+            return f'<{module}.Loader, not open>'
         if self._closed:
             return f'<{module}.Loader of {self.dataset!r}, closed>'
-        return (f'<{module}.Loader of {self.dataset!r}: {len(self):,} batches of '
-                f'{self._options["batch_size"]:,} an epoch>')
+        options, place = self._options, ''
+        if options['world_size'] > 1:
+            place = f', rank {options["rank"]} of {options["world_size"]}'
+        return (f'<{module}.Loader of {self.dataset!r}: {self._recipe or ", ".join(self.arrays)}, '
+                f'{len(self):,} batches of {options["batch_size"]:,} an epoch{place}>')
 
     def _repr_html_(self) -> str:
         from html import escape

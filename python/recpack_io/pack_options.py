@@ -3,9 +3,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from recpack_io.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from recpack_io.options import FolderLayout, Jpeg, SourceKind
 
 Path = str | os.PathLike[str]
 
@@ -14,9 +17,9 @@ class PathOptions(TypedDict, total=False):
     """Options for paths only; see pack()."""
 
     threads: int
-    kind: str
+    kind: SourceKind
     splits: str | Sequence[str]
-    layout: str
+    layout: FolderLayout
     fields: str | Mapping[str, str]
     columns: str | Mapping[str, str]
     filters: str | Sequence[str]
@@ -26,7 +29,7 @@ class PathOptions(TypedDict, total=False):
     check_images: bool
     resize: int
     quality: int
-    jpeg: str
+    jpeg: Jpeg
     max_tokens: int | None
     vocabulary: int | None
     vocabulary_file: Path
@@ -65,11 +68,11 @@ def _within(name: str, given: int | None, least: int, most: int) -> int | None:
     return given
 
 
-def core_options(*, threads: int = 0, kind: str = '', splits: str | Sequence[str] = '',
-                 layout: str = '', fields: str | Mapping[str, str] = '',
+def core_options(*, threads: int = 0, kind: SourceKind = '', splits: str | Sequence[str] = '',
+                 layout: FolderLayout = '', fields: str | Mapping[str, str] = '',
                  columns: str | Mapping[str, str] = '', filters: str | Sequence[str] = (),
                  label_offset: int = 0, devkit: Path = '', labels: Path = '',
-                 check_images: bool = False, resize: int = 0, quality: int = 90, jpeg: str = '',
+                 check_images: bool = False, resize: int = 0, quality: int = 90, jpeg: Jpeg = '',
                  max_tokens: int | None = None, vocabulary: int | None = None,
                  vocabulary_file: Path = '', seed: int | None = None, shards: int = 0,
                  shuffle: int | str | None = 'auto', limit: int = 0, max_skip: float = 0.0,

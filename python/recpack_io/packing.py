@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recpack_io import _core
+from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError, in_python
 from recpack_io.pack_options import PathOptions, core_options
 from recpack_io.writing import features_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from recpack_io.options import Compression
 
 _SECONDS_BETWEEN = 0.1  # two calls of progress
 Progress = Callable[[int, int | None], object]
@@ -92,10 +95,11 @@ def _pack_path(path: str, split: str, options: dict, progress: Progress | None) 
     return _result(_core.pack_path(options, progress))
 
 
+@checks_arguments(core_options)
 def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[Mapping]],
          out: str | os.PathLike, *, split: str = 'train', shard_bytes: int = 100_000_000,
-         compression: str = 'none', level: int = 6, overwrite: bool = False, sync: bool = True,
-         progress: Progress | None = None, class_names: Sequence[str] | None = None,
+         compression: Compression = 'none', level: int = 6, overwrite: bool = False,
+         sync: bool = True, progress: Progress | None = None, class_names: Sequence[str] | None = None,
          **path_options: Unpack[PathOptions]) -> PackResult:
     """Packs a data set into the folder `out`, for open() and `recpack verify`.
 
@@ -122,8 +126,8 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
 
     For paths only, as in `recpack pack --help`:
 
-        kind: "cifar10", "folder", "imagenet", "tar", "list", "reviews" or "tfrecord". Default:
-            detected.
+        kind: "cifar10", "cifar100", "folder", "imagenet", "tar", "list", "reviews" or "tfrecord".
+            Default: detected.
         threads: Number of threads. 0: all processors.
         shards: Number of shards per split, instead of shard_bytes.
         splits: Names of CIFAR's splits, such as ["train", "test"].

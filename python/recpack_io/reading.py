@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recpack_io import _core
+from recpack_io.arguments import checks_arguments
 
 Path = str | os.PathLike
 
@@ -61,6 +62,7 @@ class Dataset(_core.Dataset):
         return notebook.of_dataset(self)
 
 
+@checks_arguments()
 def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
          fields: str | dict[str, str] = '', label_offset: int = 0, verify: bool = True) -> Dataset:
     """Opens shards, or a source of `recpack pack` (class folders, uncompressed tars, lists, CIFAR).

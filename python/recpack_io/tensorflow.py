@@ -7,12 +7,19 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
 
 from recpack_io import loading
 from recpack_io.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recpack_io._core import Dataset
+    from recpack_io.options import LoaderOptions
 
 _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f16': tf.float16,
           'bf16': tf.bfloat16, 'f32': tf.float32}
@@ -56,7 +63,8 @@ class Loader(loading.Loader):
     As recpack_io.Loader: the same arguments, order and state.
     """
 
-    def __init__(self, dataset, recipe: str | None = None, **options):
+    def __init__(self, dataset: Dataset, recipe: str | None = None,
+                 **options: Unpack[LoaderOptions]):
         super().__init__(dataset, recipe, batch_type=_batch, **options)
 
     @property

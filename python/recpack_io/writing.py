@@ -3,9 +3,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
+from recpack_io.arguments import checks_arguments
+
+if TYPE_CHECKING:
+    from recpack_io.options import Compression
 
 
 def features_of(record: Any) -> dict[str, Any]:
@@ -49,8 +53,9 @@ class Writer:
         IoError: If writing fails.
     """
 
-    def __init__(self, path: str | os.PathLike, *, compression: str = 'none', level: int = 6,
-                 sync: bool = True):
+    @checks_arguments()
+    def __init__(self, path: str | os.PathLike, *, compression: Compression = 'none',
+                 level: int = 6, sync: bool = True):
         self._core = _core.Writer(os.fspath(path), compression, level, sync)
 
     def write(self, features: Mapping) -> None:

@@ -28,6 +28,7 @@ if [ -x "$venvs/ffcv/bin/python" ]; then tested ffcv "$venvs/ffcv/bin/python" mi
 # Programs of a C++ build, where there is one.
 export RECTRAIN=$repository/build/release/tools/rectrain/rectrain
 if [ -x "$RECTRAIN" ]; then tested vision "$venvs/vision/bin/python" training; fi
-check "python: types" "$venvs/typing/bin/python" -m mypy --strict --cache-dir "$bare/mypy" \
-  --python-executable "$bare/bin/python" "$here/user_program.py"
+mypy=(--cache-dir "$bare/mypy" --python-executable "$bare/bin/python")
+check "python: types" "$venvs/typing/bin/python" -m mypy --strict "${mypy[@]}" "$here/user_program.py"
+check "python: types, faults" "$venvs/typing/bin/python" "$here/check_faults.py" "$here/user_faults.py" "${mypy[@]}"
 finish

@@ -58,6 +58,13 @@ class Jax(InFolder):
                 np.testing.assert_array_equal(np.asarray(mine[name]), plain[name])
         return number + 1
 
+    def test_arguments_that_there_are_not(self):
+        for name, nearest in ('batch_sise', 'batch_size'), ('ahed', 'ahead'), ('devise', 'device'):
+            with self.assertRaisesRegex(TypeError, rf"Loader\(\) has no .*'{name}': .*'{nearest}'"):
+                Loader(self.dataset, 'cifar10-train', **{name: 4})
+        with self.assertRaisesRegex(TypeError, "batch_size cannot be '4': give an integer"):
+            Loader(self.dataset, 'cifar10-train', batch_size='4', device=jax.local_devices())
+
     def test_a_plain_loop_holds_no_batches(self):
         """JAX computes asynchronously: each step waits for the one before."""
         @jax.jit

@@ -40,11 +40,29 @@ class Notebook(InFolder):
         self.assertEqual(repr(self.dataset), f"<recpack_io.Dataset '{self.folder}/shards', train: "
                                              f'{len(self.dataset)} records, 10 classes>')
         loader = recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8)
-        self.assertEqual(repr(loader), f'<recpack_io.Loader of {self.dataset!r}: {len(loader)} '
-                                       'batches of 8 an epoch>')
+        self.assertEqual(repr(loader), f'<recpack_io.Loader of {self.dataset!r}: cifar10-train, '
+                                       f'{len(loader)} batches of 8 an epoch>')
         loader.close()
         self.assertEqual(repr(loader), f'<recpack_io.Loader of {self.dataset!r}, closed>')
         self.assertIn('closed', Read(loader._repr_html_()).text)
+
+    def test_one_line_of_a_loader_of_fields_and_ranks(self):
+        fields = [recpack_io.Numbers('label'), recpack_io.Id('number')]
+        loader = recpack_io.Loader(self.dataset, fields=fields, batch_size=4, rank=1, world_size=2)
+        self.assertEqual(repr(loader), f'<recpack_io.Loader of {self.dataset!r}: label, number, '
+                                       f'{len(loader)} batches of 4 an epoch, rank 1 of 2>')
+
+    def test_one_line_of_a_loader_that_is_not_complete(self):
+        incomplete = recpack_io.Loader.__new__(recpack_io.Loader)
+        self.assertEqual(repr(incomplete), '<recpack_io.Loader, not open>')
+
+    def test_one_line_of_a_batch(self):
+        _, batch, *_ = recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8)
+        self.assertEqual(repr(batch), '<recpack_io.Batch 1 of epoch 0: '
+                                      'image float32 (8, 3, 32, 32), label int64 (8,)>')
+        fields = recpack_io.recipe('cifar10-train', type='bf16')
+        batch = next(iter(recpack_io.Loader(self.dataset, fields=fields, batch_size=8)))
+        self.assertIn('image bfloat16, label', repr(batch))
 
     def test_what_is_in_a_data_set(self):
         page = Read(self.dataset._repr_html_())

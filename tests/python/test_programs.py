@@ -3,6 +3,8 @@ import json
 import pathlib
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
+from unittest import mock
 
 import recpack_io
 from support import CIFAR, InFolder, ROOT, main
@@ -23,6 +25,10 @@ class Programs(InFolder):
         self.assertEqual(recpack_io.__version__, run(PROGRAMS / 'recpack', '--version').stdout.strip())
         with self.assertRaisesRegex(AttributeError, "no attribute 'version'"):
             recpack_io.version
+
+    def test_version_of_files_without_metadata(self):
+        with mock.patch('importlib.metadata.version', side_effect=PackageNotFoundError('recpack-io')):
+            self.assertEqual(recpack_io.__version__, '0+unknown')
 
     def test_recpack_packs(self):
         done = run(PROGRAMS / 'recpack', 'pack', CIFAR, self.folder / 'shards', '--json')

@@ -23,6 +23,10 @@ class TensorFlow(InFolder):
     def loader(self, kind=Loader, **options):
         return kind(self.dataset, **{'recipe': 'cifar10-train', 'batch_size': 8, 'seed': 3} | options)
 
+    def test_an_argument_that_there_is_not(self):
+        with self.assertRaisesRegex(TypeError, r"Loader\(\) has no .*'batch_sise': .*'batch_size'"):
+            self.loader(batch_sise=4)
+
     def test_tensors_without_a_copy(self):
         for mine, plain in zip(self.loader(), self.loader(recpack_io.Loader), strict=True):
             for name in plain:

@@ -1,0 +1,108 @@
+"""Types of arguments: words to choose from, and keyword arguments that are passed on."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from recpack_io.fields import Field
+    from recpack_io.functions import BatchFunction
+
+# Choices of a loader.
+Order = Literal['auto', 'global', 'window', 'sequential']
+LastBatch = Literal['drop', 'pad', 'keep']
+Cache = Literal['none', 'records', 'pictures']
+OnBadRecord = Literal['fail', 'substitute']
+
+# Choices of fields.
+Crop = Literal['none', 'pad', 'random-resized', 'resize-centre', 'resize']
+ImageType = Literal['u8', 'f16', 'bf16', 'f32']
+ImageLayout = Literal['nchw', 'nhwc']
+Interpolation = Literal['bilinear', 'bilinear-no-antialias', 'box', 'nearest']
+NumbersType = Literal['i64', 'i32', 'f32']
+Policy = Literal['none', 'randaugment', 'trivialaugment']
+Given = Literal['numpy', 'pil', 'torch']
+
+# Choices of writing and packing. '' is the default: detected, or not done.
+Compression = Literal['none', 'gzip', 'zlib']
+SourceKind = Literal['', 'cifar10', 'cifar100', 'folder', 'imagenet', 'tar', 'list', 'reviews',
+                     'tfrecord']
+FolderLayout = Literal['', 'splits', 'classes']
+Jpeg = Literal['', 'tile']
+
+
+class LoaderOptionsWithoutFields(TypedDict, total=False):
+    """LoaderOptions for a function that has an argument `fields` itself."""
+
+    batch_size: int
+    seed: int
+    rank: int | None
+    world_size: int | None
+    order: Order
+    last_batch: LastBatch
+    threads: int
+    prefetch: int
+    max_live_batches: int
+    cache: Cache
+    cache_bytes: int
+    on_bad_record: OnBadRecord
+    max_bad_share: float
+    ledger: str | os.PathLike[str]
+    verify: bool
+    batch_functions: Sequence[BatchFunction | Callable[..., Any]]
+    workers: int
+    multiprocessing_context: Any
+
+
+class LoaderOptions(LoaderOptionsWithoutFields, total=False):
+    """Keyword arguments of recpack_io.Loader that other loaders pass on to it."""
+
+    fields: Sequence[Field] | None
+
+
+class ImageOptions(TypedDict, total=False):
+    """Keyword arguments of Image(), also of recipe()."""
+
+    feature: str
+    raw_shape: Sequence[int]
+    height: int
+    width: int
+    pad: int
+    resize: int
+    area: Sequence[float]
+    aspect: Sequence[float]
+    crop: Crop
+    interpolation: Interpolation
+    channels: int
+    flip: float
+    mean: Sequence[float]
+    std: Sequence[float]
+    type: ImageType
+    layout: ImageLayout
+    policy: Policy
+    erasing: float
+    apply_orientation: bool
+    allow_damage: bool
+    scaled: bool
+    view: int
+
+
+class NumbersOptions(TypedDict, total=False):
+    """Keyword arguments of Numbers()."""
+
+    feature: str
+    type: NumbersType
+    length: int
+    ragged: bool
+    truncate: bool
+    padding: float
+
+
+class BytesOptions(TypedDict, total=False):
+    """Keyword arguments of Bytes()."""
+
+    feature: str
+    shape: Sequence[int]
+    ragged: bool
+    truncate: bool
