@@ -69,6 +69,9 @@ class FileSystem {
   virtual void Remove(const std::string& path) = 0;
 
   virtual bool Exists(const std::string& path) = 0;
+
+  // Tells whether the file can be mapped (MappedFile), and has a descriptor.
+  virtual bool CanMap(const std::string& /*path*/) const { return true; }
 };
 
 // Returns the operating system's file system. Never destroyed. Thread-safe.

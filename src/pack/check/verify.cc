@@ -12,6 +12,7 @@
 #include "src/base/format.h"
 #include "src/pack/check/verify_shard.h"
 #include "src/pack/plan/unfinished.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/manifest/side_file.h"
 
@@ -32,7 +33,7 @@ std::vector<OpenedIndex> OpenIndexes(const Layout& layout) {
   std::vector<OpenedIndex> indexes(layout.splits.size());
   for (size_t i = 0; i < indexes.size(); ++i) {
     const std::string& path = layout.splits[i].index;
-    if (path.empty() || !PosixFiles().Exists(path)) continue;
+    if (path.empty() || !remote::DataFiles().Exists(path)) continue;
     try {
       indexes[i].shards.emplace(Index::Open(path));
     } catch (const Error& error) {
@@ -67,8 +68,8 @@ void CheckIndex(const LayoutSplit& split, const OpenedIndex& opened, bool is_the
       const std::string path = split.shards[i];
       if (FileName(path) != index.shard_name(i)) {
         add(format("lists {} instead of {}", index.shard_name(i), path));
-      } else if (PosixFiles().Exists(path) &&
-                 PosixFiles().OpenForReading(path)->Size() != index.shard_bytes(i)) {
+      } else if (remote::DataFiles().Exists(path) &&
+                 remote::DataFiles().OpenForReading(path)->Size() != index.shard_bytes(i)) {
         add(format("is stale: {} has another size; run `recpack index`", index.shard_name(i)));
       }
     }

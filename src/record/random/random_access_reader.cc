@@ -40,7 +40,7 @@ struct RandomAccessReader::State {
   State(std::shared_ptr<ShardFiles> shards, const RandomAccessOptions& given)
       : files(std::move(shards)),
         options(given),
-        backend(given.backend),
+        backend(files->CanMap() ? given.backend : Backend::kPread),
         fetcher(MakeFetcher(backend, given)),
         pool(std::make_shared<BufferPool>(given.max_prefetched_bytes)),
         segments(files, given.max_segment_bytes),

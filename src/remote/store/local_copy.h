@@ -1,0 +1,13 @@
+// Local copies of small remote files, such as indexes, which are mapped.
+#pragma once
+
+#include <string>
+
+namespace recpack::remote {
+
+// Returns the path of a copy in the cache folder (RECPACK_CACHE, or recpack in XDG_CACHE_HOME or
+// ~/.cache), fetched if there is none of this version. Local paths are returned as they are.
+// Thread-safe, also between processes. Throws Error: kNotFound, kIo.
+std::string LocalCopy(const std::string& path);
+
+}  // namespace recpack::remote
