@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from recpack_io import loading
+from recpack_io.audits import Audit
 from recpack_io.errors import InvalidArgumentError
 
 
@@ -24,6 +25,7 @@ class AheadLoader(loading.Loader):
             raise InvalidArgumentError(f'{ahead} batches cannot be ahead: give 0 or more')
         self._ahead = ahead
         self._given = self._end = ''  # tokens of the last batch given and of an epoch's end
+        self._audited: Audit | None = None  # of the last batch given, while others are on their way
         super().__init__(dataset, recipe, batch_type=_itself, **options)
 
     def _make_room(self) -> None:
@@ -39,6 +41,7 @@ class AheadLoader(loading.Loader):
 
     def _begin(self, *place, **places) -> None:
         super()._begin(*place, **places)
+        self._audited = None
         self._given = self._core.token()
 
     def __iter__(self) -> Iterator:
@@ -65,16 +68,22 @@ class AheadLoader(loading.Loader):
         if core is None:
             self._end = self._core.token()
             return False
-        on_way.append((core.token, self._send(core)))
+        audit = str(super().audit()) if self._ahead else ''
+        on_way.append((core.token, audit, self._send(core)))
         return True
 
     def _hand_over(self, on_way: deque):
-        self._given, sent = on_way.popleft()
+        self._given, audit, sent = on_way.popleft()
+        self._audited = Audit.parse(audit) if on_way else None
         return self._receive(sent)
 
     def set_epoch(self, epoch: int) -> None:
         super().set_epoch(epoch)
         self._given = self._core.token()
+
+    def audit(self) -> Audit:
+        """As recpack_io.Loader.audit(); without counts while batches are on their way."""
+        return self._audited or super().audit()
 
     def state_dict(self) -> dict:
         return super().state_dict() | {'token': self._given}
