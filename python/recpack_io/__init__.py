@@ -19,13 +19,13 @@ from recpack_io.functions import BatchArrays, BatchFunction, Function, Sample
 from recpack_io.loading import Batch, Loader
 from recpack_io.packing import PackResult, pack
 from recpack_io.reading import Dataset, Feature, open  # noqa: A004
-from recpack_io.views import Mixture, View, mix
+from recpack_io.views import Mixture, View
 from recpack_io.writing import Writer
 
 __all__ = ['Audit', 'AuditReport', 'Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
            'DeviceError', 'Difference', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
            'Loader', 'Mixture', 'NotFoundError', 'Numbers', 'PackResult', 'Record', 'RecpackError',
-           'Sample', 'Substitution', 'UnsupportedError', 'View', 'Writer', 'decode_image', 'is_gain_run', 'mix', 'open', 'pack',
+           'Sample', 'Substitution', 'UnsupportedError', 'View', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack',
            'recipe', 'recipe_names']
 
 __version__: str  # of the installed package; '0+unknown' for files without its metadata

@@ -25,7 +25,8 @@ class AheadLoader(loading.Loader):
             raise InvalidArgumentError(f'{ahead} batches cannot be ahead: give 0 or more')
         self._ahead = ahead
         self._given = self._end = ''  # tokens of the last batch given and of an epoch's end
-        self._audited: Audit | None = None  # of the last batch given, while others are on their way
+        # Of the last batch given: a line. Empty if no batch is on its way then.
+        self._audited = ''
         super().__init__(dataset, recipe, batch_type=_itself, **options)
 
     def _make_room(self) -> None:
@@ -41,7 +42,7 @@ class AheadLoader(loading.Loader):
 
     def _begin(self, *place, **places) -> None:
         super()._begin(*place, **places)
-        self._audited = None
+        self._audited = str(super().audit()) if self._ahead else ''
         self._given = self._core.token()
 
     def __iter__(self) -> Iterator:
@@ -58,7 +59,7 @@ class AheadLoader(loading.Loader):
                 raise failure
             finally:
                 failure = None  # its traceback refers to this frame
-        self._given = self._end
+        self._given, self._audited = self._end, ''
 
     # Separate functions, so that no variable keeps a batch while the program works on another.
 
@@ -74,7 +75,7 @@ class AheadLoader(loading.Loader):
 
     def _hand_over(self, on_way: deque):
         self._given, audit, sent = on_way.popleft()
-        self._audited = Audit.parse(audit) if on_way else None
+        self._audited = audit
         return self._receive(sent)
 
     def set_epoch(self, epoch: int) -> None:
@@ -83,7 +84,7 @@ class AheadLoader(loading.Loader):
 
     def audit(self) -> Audit:
         """As recpack_io.Loader.audit(); without counts while batches are on their way."""
-        return self._audited or super().audit()
+        return Audit.parse(self._audited) if self._audited else super().audit()
 
     def state_dict(self) -> dict:
         return super().state_dict() | {'token': self._given}

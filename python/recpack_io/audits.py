@@ -9,6 +9,7 @@ from recpack_io import _core
 from recpack_io.views import core_mixture
 
 if TYPE_CHECKING:
+    from recpack_io._core import Audit as CoreAudit
     from recpack_io.views import Mixture, Selectable
 
 
@@ -83,8 +84,7 @@ class Audit:
     str() gives one line, parse() reads it. Can be pickled, without counts.
     """
 
-    def __init__(self, core: _core.Audit):
-        self._core = core
+    _core: CoreAudit
 
     @staticmethod
     def parse(text: str) -> Audit:
@@ -93,19 +93,26 @@ class Audit:
         Raises:
             InvalidArgumentError: If the text is not an audit or was changed.
         """
-        return Audit(_core.Audit._parse(text))
+        return to_audit(_core.Audit._parse(text))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Audit:
-        """Reads a file that save() wrote.
+        """Reads an audit and its counts.
+
+        Args:
+            path: File that save() wrote.
 
         Raises:
             NotFoundError, IoError, CorruptError: If it cannot be read.
         """
-        return Audit(_core.Audit._load(path))
+        return to_audit(_core.Audit._load(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the audit and its counts to a file, atomically."""
+        """Writes the audit and its counts.
+
+        Args:
+            path: The file, which is replaced atomically.
+        """
         self._core._save(path)
 
     def merge(self, other: Audit) -> None:
@@ -163,3 +170,10 @@ class Audit:
 
     def __reduce__(self):
         return Audit.parse, (str(self),)
+
+
+def to_audit(core: CoreAudit) -> Audit:
+    """Returns the audit with its methods in Python."""
+    audit = Audit()
+    audit._core = core
+    return audit

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
 from recpack_io.arguments import checks_arguments
-from recpack_io.audits import Audit, Substitution
+from recpack_io.audits import Audit, Substitution, to_audit
 from recpack_io.calling import Functions
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
@@ -376,7 +376,7 @@ class Loader:
         `loader.audit().check(dataset).complete` is true if each record came as often as it should.
         With several ranks, merge() their audits first.
         """
-        return Audit(self._core.audit())
+        return to_audit(self._core.audit())
 
     def substitutions(self) -> list[Substitution]:
         """Returns what replaced corrupt records in the batches given so far in this run."""

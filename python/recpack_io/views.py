@@ -52,7 +52,7 @@ def subset(self: Selectable, numbers: ArrayLike) -> View:
     if given.size and given.min() < 0:
         raise InvalidArgumentError(f'there is no record {given.min()} for a subset: records count '
                                    'from 0')
-    return View(view.dataset, view._core.subset(np.ascontiguousarray(given, np.uint64)))
+    return view._with(view._core.subset(np.ascontiguousarray(given, np.uint64)))
 
 
 def _list(wanted: Wanted) -> list[int | bytes]:
@@ -85,7 +85,7 @@ def filter(self: Selectable,  # noqa: A001
         raise InvalidArgumentError('filter() needs a function or values of a feature')
     if features:
         wanted = {name: _list(each) for name, each in features.items()}
-        view = View(view.dataset, view._core.filter(wanted, leave_out_corrupt))
+        view = view._with(view._core.filter(wanted, leave_out_corrupt))
     if keep is not None:
         view = subset(view, [number for number, record in view._records(leave_out_corrupt)
                              if keep(record)])
@@ -121,7 +121,7 @@ def random_split(self: Selectable, *shares: float, seed: int = 0, key: str = '',
         ends.append(1.0)
     if len(ends) == 1:
         return (view,)
-    return tuple(View(view.dataset, view._core.hash_split(begin, end, seed, key, leave_out_corrupt))
+    return tuple(view._with(view._core.hash_split(begin, end, seed, key, leave_out_corrupt))
                  for begin, end in zip([0.0, *ends], ends))
 
 
@@ -138,8 +138,8 @@ def balanced(self: Selectable, label: str = 'label', *, epoch_samples: int = 0,
         leave_out_corrupt: Leave out records that cannot be read.
     """
     view = self._view()
-    core = view._core.balanced(label, epoch_samples, leave_out_corrupt)
-    return View(view.dataset, core, ('balanced', label, epoch_samples, leave_out_corrupt), view)
+    drawn = label, epoch_samples, leave_out_corrupt
+    return view._with(view._core.balanced(*drawn), 'balanced', *drawn)
 
 
 def weighted(self: Selectable, weights: ArrayLike, *, epoch_samples: int = 0) -> View:
@@ -159,8 +159,7 @@ def weighted(self: Selectable, weights: ArrayLike, *, epoch_samples: int = 0) ->
     given = np.ascontiguousarray(weights, np.float64)
     if given.ndim != 1:
         raise InvalidArgumentError(f'weights have shape {given.shape}: give one per record')
-    return View(view.dataset, view._core.weighted(given, epoch_samples),
-                ('weighted', given, epoch_samples), view)
+    return view._with(view._core.weighted(given, epoch_samples), 'weighted', given, epoch_samples)
 
 
 def column(self: Selectable, feature: str = 'label') -> Any:
@@ -185,13 +184,26 @@ class View:
 
     Immutable and thread-safe. Can be pickled. len() is the number of samples of an epoch. Records
     are numbered from 0: `view[7]`, `view[10:20]`, iteration. 4 bytes per record.
+
+    Args:
+        dataset: Result of recpack_io.open(): View(dataset) has all of its records.
     """
 
-    def __init__(self, dataset: Dataset, core: _core.View | None = None,
-                 drawn: tuple[Any, ...] = (), of: View | None = None):
+    # How records are drawn, and of which view.
+    _drawn: tuple[Any, ...] = ()
+    _of: View | None = None
+
+    def __init__(self, dataset: Dataset):
         self.dataset = dataset
-        self._core = _core.View(dataset) if core is None else core
-        self._drawn, self._of = drawn, of  # how records are drawn, and of which view
+        self._core = _core.View(dataset)
+
+    def _with(self, core: _core.View, *drawn: Any) -> View:
+        """Returns the view of `core`, which was made of this one; `drawn`: by this call."""
+        view = View(self.dataset)
+        view._core = core
+        if drawn:
+            view._drawn, view._of = drawn, self
+        return view
 
     subset = subset
     filter = filter
@@ -285,7 +297,7 @@ def _rebuilt(dataset: Dataset, ids: NDArray[np.uint64] | None, drawn: tuple[Any,
     if not drawn:
         return view
     how, *arguments = drawn
-    return View(dataset, getattr(view._core, how)(*arguments), drawn, view)
+    return view._with(getattr(view._core, how)(*arguments), *drawn)
 
 
 # A mixture's source: records and weight; also with a recipe or fields of its own.
@@ -293,19 +305,43 @@ Source = Union[tuple[Selectable, float], tuple[Selectable, float, 'str | Sequenc
 
 
 class Mixture:
-    """Several data sets or views, sampled in fixed shares; made by mix().
+    """Samples several data sets or views in fixed shares: `Mixture([(photos, 0.7), (scans, 0.3)])`.
+
+    Each source is sampled in its own order, again and again: none of its records comes again before
+    all others have come. Large sources continue in the next epoch where the last one ended.
 
     Immutable. Can be pickled. len() is the number of samples of an epoch.
+
+    Args:
+        sources: Pairs of a Dataset or View and its weight, relative to the others. A third member
+            is a recipe or a list of fields for that source; then all sources have one, and the
+            Loader none. Their arrays must have the same names, types and shapes.
+        period: Number of samples after which the shares are exact, 1 to 65,536: weights are rounded
+            to whole counts per period.
+        epoch_samples: Samples per epoch. Default: until each record of each source has come.
+
+    Raises:
+        InvalidArgumentError: If weights are not above 0, or too small for the period.
     """
 
-    def __init__(self, views: Sequence[View], weights: Sequence[float],
-                 recipes: Sequence[str | Sequence[Field]], period: int, epoch_samples: int):
-        self._made_of = (views, weights, recipes, period, epoch_samples)
-        self._core = _core.Mixture([(view._core, float(weight))
-                                    for view, weight in zip(views, weights)], period, epoch_samples)
+    def __init__(self, sources: Iterable[Source], *, period: int = 100, epoch_samples: int = 0):
+        given = list(sources)
+        for each in given:
+            if not isinstance(each, tuple) or len(each) not in (2, 3):
+                raise InvalidArgumentError('a source of a mixture is (data set, weight) or '
+                                           f'(data set, weight, recipe), not {each!r}')
+        self._recipes = [each[2] for each in given if len(each) == 3]
+        if self._recipes and len(self._recipes) < len(given):
+            raise InvalidArgumentError('some sources of the mixture have a recipe and others none: '
+                                       'give one to each, or to the loader')
+        self._made_of = given, period, epoch_samples
+        self._views = [each[0]._view() for each in given]
+        self._core = _core.Mixture([(view._core, float(each[1]))
+                                    for view, each in zip(self._views, given)],
+                                   period, epoch_samples)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Mixture, self._made_of
+        return _mixture, self._made_of
 
     def __len__(self) -> int:
         """Returns the number of samples per epoch."""
@@ -314,12 +350,12 @@ class Mixture:
     @property
     def sources(self) -> list[View]:
         """The views, numbered as in Batch.sources."""
-        return list(self._made_of[0])
+        return list(self._views)
 
     @property
     def recipes(self) -> list[str | Sequence[Field]]:
         """Recipe or fields of each source; empty if the loader has those of all."""
-        return list(self._made_of[2])
+        return list(self._recipes)
 
     @property
     def counts(self) -> list[int]:
@@ -338,38 +374,12 @@ class Mixture:
 
     def __repr__(self) -> str:
         shares = ', '.join(f'{count} of {view.dataset.path!r}'
-                           for count, view in zip(self.counts, self.sources))
-        return (f'<recpack_io.Mixture, {len(self):,} samples; of each {self.period}: {shares}>')
+                           for count, view in zip(self.counts, self._views))
+        return f'<recpack_io.Mixture, {len(self):,} samples; of each {self.period}: {shares}>'
 
 
-def mix(sources: Iterable[Source], *, period: int = 100, epoch_samples: int = 0) -> Mixture:
-    """Mixes data sets or views: `mix([(photos, 0.7), (drawings, 0.3)])`.
-
-    Each source is sampled in its own order, again and again: none of its records comes again before
-    all others have come. Large sources continue in the next epoch where the last one ended.
-
-    Args:
-        sources: Pairs of a Dataset or View and its weight, relative to the others. A third member
-            is a recipe or a list of fields for that source; then all sources have one, and the
-            Loader none. Their arrays must have the same names, types and shapes.
-        period: Number of samples after which the shares are exact, 1 to 65,536: weights are rounded
-            to whole counts per period.
-        epoch_samples: Samples per epoch. Default: until each record of each source has come.
-
-    Raises:
-        InvalidArgumentError: If weights are not above 0, or too small for the period.
-    """
-    given = list(sources)
-    for each in given:
-        if not isinstance(each, tuple) or len(each) not in (2, 3):
-            raise InvalidArgumentError('a source of a mixture is (data set, weight) or '
-                                       f'(data set, weight, recipe), not {each!r}')
-    recipes = [each[2] for each in given if len(each) == 3]
-    if recipes and len(recipes) < len(given):
-        raise InvalidArgumentError('some sources of the mixture have a recipe and others none: '
-                                   'give one to each, or to the loader')
-    return Mixture([each[0]._view() for each in given], [each[1] for each in given], recipes,
-                   period, epoch_samples)
+def _mixture(sources: list[Source], period: int, epoch_samples: int) -> Mixture:
+    return Mixture(sources, period=period, epoch_samples=epoch_samples)
 
 
 def select(records: Selectable | Mixture, *, subset: ArrayLike | None = None,  # noqa: A002

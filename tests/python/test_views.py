@@ -3,7 +3,7 @@ import pickle
 
 import numpy as np
 import recpack_io
-from recpack_io import Loader, mix
+from recpack_io import Loader, Mixture
 from support import CIFAR, InFolder, main, pack
 
 
@@ -129,7 +129,7 @@ class Selecting(Views):
             again = pickle.loads(pickle.dumps(view))
             self.assertEqual(again.digest, view.digest)
             self.assertEqual(self.sampled(again), self.sampled(view))
-        mixture = mix([(some, 1), (self.dataset, 3)])
+        mixture = Mixture([(some, 1), (self.dataset, 3)])
         self.assertEqual(pickle.loads(pickle.dumps(mixture)).digest, mixture.digest)
 
     def test_a_corrupt_record_is_left_out_on_request(self):
@@ -146,8 +146,8 @@ class Selecting(Views):
 
 class Mixing(Views):
     def test_shares_are_exact_in_each_period(self):
-        few, many = self.dataset.subset(range(10)), self.dataset.subset(range(10, 90))
-        mixture = mix([(many, 3), (few, 1)], period=8, epoch_samples=40)
+        few, many = self.dataset.subset(range(10)), self.dataset.subset(range(10, 64))
+        mixture = Mixture([(many, 3), (few, 1)], period=8, epoch_samples=40)
         self.assertEqual((len(mixture), mixture.counts, mixture.period), (40, [6, 2], 8))
         batches = [(batch.sources.tolist(), batch.ids.tolist())
                    for batch in self.loader(mixture, batch_size=8)]
@@ -156,9 +156,9 @@ class Mixing(Views):
             self.assertEqual([number < 10 for number in ids], [source == 1 for source in sources])
 
     def test_each_source_may_have_a_recipe(self):
-        mixture = mix([(self.dataset, 1, 'cifar10-eval'),
+        mixture = Mixture([(self.dataset, 1, 'cifar10-eval'),
                        (self.dataset, 1, recpack_io.recipe('cifar10-eval', mean=(0.5, 0.5, 0.5)))])
-        of_all = {mean: self.loader(mix([(self.dataset, 1), (self.dataset, 1)]), recipe=None,
+        of_all = {mean: self.loader(Mixture([(self.dataset, 1), (self.dataset, 1)]), recipe=None,
                                     fields=recpack_io.recipe('cifar10-eval', **mean_argument))
                   for mean, mean_argument in ((0, {}), (1, {'mean': (0.5, 0.5, 0.5)}))}
         for batch, plain, darker in zip(self.loader(mixture, recipe=None), of_all[0], of_all[1]):
@@ -166,16 +166,16 @@ class Mixing(Views):
             np.testing.assert_array_equal(batch['image'], expected)
         with self.assertRaisesRegex(TypeError, 'give the loader none'):
             self.loader(mixture)
-        self.assert_refused('others none', lambda: mix([(self.dataset, 1, 'cifar10-eval'), (self.dataset, 1)]))
+        self.assert_refused('others none', lambda: Mixture([(self.dataset, 1, 'cifar10-eval'), (self.dataset, 1)]))
         self.assert_refused('where those of view 0', lambda: self.loader(
-            mix([(self.dataset, 1, 'cifar10-eval'), (self.dataset, 1, recpack_io.recipe('cifar10-eval', type='u8'))]),
+            Mixture([(self.dataset, 1, 'cifar10-eval'), (self.dataset, 1, recpack_io.recipe('cifar10-eval', type='u8'))]),
             recipe=None))
 
     def test_wrong_sources_are_refused(self):
-        self.assert_refused(r'\(data set, weight\)', lambda: mix([self.dataset]))
-        self.assert_refused('above 0', lambda: mix([(self.dataset, 0)]))
+        self.assert_refused(r'\(data set, weight\)', lambda: Mixture([self.dataset]))
+        self.assert_refused('above 0', lambda: Mixture([(self.dataset, 0)]))
         self.assert_refused('mixture cannot be selected', lambda: self.loader(
-            mix([(self.dataset, 1)]), subset=[1]))
+            Mixture([(self.dataset, 1)]), subset=[1]))
 
     def test_a_state_of_other_samples_is_refused(self):
         loader = self.loader(self.dataset.subset(range(50)))

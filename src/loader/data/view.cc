@@ -78,6 +78,7 @@ View View::Subset(const Dataset& dataset, const std::vector<uint64_t>& ids) {
 }
 
 View View::Subset(const View& of, const std::vector<uint64_t>& numbers) {
+  if (!of.choice_) return Subset(of.dataset_, numbers);
   of.RefuseDrawn();
   std::vector<uint64_t> ids;
   ids.reserve(numbers.size());
