@@ -8,6 +8,8 @@ namespace recpack::python {
 void BindErrors(nanobind::module_& module);
 void BindRecord(nanobind::module_& module);
 void BindDataset(nanobind::module_& module);
+void BindViews(nanobind::module_& module);
+void BindAudit(nanobind::module_& module);
 void BindFields(nanobind::module_& module);
 void BindBatch(nanobind::module_& module);
 void BindFunctions(nanobind::module_& module);

@@ -68,6 +68,10 @@ void BindBatch(nb::module_& module) {
           nb::for_getter(nb::sig("def ids(self) -> numpy.typing.NDArray[numpy.uint64]")),
           "Ordinal of each sample's record in the split, uint64 of shape (samples,).")
       .def_prop_ro(
+          "sources", [](const HeldBatch& held) { return Column(held, held.batch->views()); },
+          nb::for_getter(nb::sig("def sources(self) -> numpy.typing.NDArray[numpy.uint32]")),
+          "Number of each sample's source in the mixture, uint32 of shape (samples,).")
+      .def_prop_ro(
           "mask", [](const HeldBatch& held) { return Column(held, held.batch->mask()); },
           nb::for_getter(nb::sig("def mask(self) -> numpy.typing.NDArray[numpy.uint8]")),
           "0 where a sample only fills up the last batch, uint8 of shape (samples,).");

@@ -9,10 +9,10 @@
 #include "python/batch.h"
 #include "python/bind.h"
 #include "python/choice.h"
-#include "python/dataset.h"
 #include "python/open_loader.h"
 #include "python/options.h"
 #include "python/shared_slabs.h"
+#include "python/text.h"
 #include "recpack/base/gain.h"
 #include "recpack/loader/loader.h"
 #include "recpack/loader/token.h"
@@ -36,6 +36,7 @@ std::vector<BatchStep> Steps(std::vector<BatchFunction> functions) {
 LoaderOptions TakeLoaderOptions(nb::dict given) {
   LoaderOptions options;
   options.fields = Take<std::vector<Field>>(given, "fields");
+  options.view_fields = Take<std::vector<std::vector<Field>>>(given, "view_fields");
   options.batch_steps = Steps(Take<std::vector<BatchFunction>>(given, "batch_functions"));
   options.batch_size = Take<uint32_t>(given, "batch_size");
   options.seed = Take<uint64_t>(given, "seed");
@@ -54,6 +55,10 @@ LoaderOptions TakeLoaderOptions(nb::dict given) {
       ParseWord(kOnBad, Take<std::string>(given, "on_bad_record"), "on_bad_record");
   options.max_bad_share = Take<double>(given, "max_bad_share");
   options.ledger = Take<std::string>(given, "ledger");
+  if (const auto audit = Take<std::string>(given, "audit"); !audit.empty()) {
+    options.audit = EpochAudit::Parse(audit);
+  }
+  options.audit_counts = Take<bool>(given, "audit_counts");
   options.source.verify = Take<bool>(given, "verify");
   if (Take<bool>(given, "shared_slabs")) options.slabs = &ProcessSlabs();
   return options;
@@ -81,6 +86,17 @@ double Seconds(std::chrono::nanoseconds time) {
 
 std::string Token(OpenLoader& open) {
   return open.With([](const Loader& loader) { return loader.Token(); });
+}
+
+// Members of recpack_io.Substitution, in order.
+nb::list Substitutions(OpenLoader& open) {
+  const auto all = open.With([](const Loader& loader) { return loader.substitutions(); });
+  nb::list list;
+  for (const Substitution& each : all) {
+    list.append(nb::make_tuple(each.epoch, each.position, each.view, each.bad, each.taken,
+                               ToName(each.place.path), ToText(each.reason)));
+  }
+  return list;
 }
 
 nb::dict Stats(OpenLoader& open) {
@@ -116,13 +132,12 @@ void BindLoader(nb::module_& module) {
   nb::class_<OpenLoader>(module, "Loader")
       .def(
           "__init__",
-          [](OpenLoader* self, const OpenDataset& open, const nb::dict& options) {
+          [](OpenLoader* self, const Mixture& samples, const nb::dict& options) {
             nb::dict given = nb::cast<nb::dict>(options.attr("copy")());
             auto running = Take<SharedCalls>(given, "running");
-            new (self)
-                OpenLoader(open.dataset(), TakeLoaderOptions(std::move(given)), std::move(running));
+            new (self) OpenLoader(samples, TakeLoaderOptions(std::move(given)), std::move(running));
           },
-          nb::arg("dataset"), nb::arg("options"))
+          nb::arg("samples"), nb::arg("options"))
       .def("next", Next)
       .def("close", &OpenLoader::Close)
       .def("token", Token)
@@ -135,6 +150,11 @@ void BindLoader(nb::module_& module) {
            [](OpenLoader& open) {
              return open.With([](const Loader& l) { return l.options().seed; });
            })
+      .def("audit",
+           [](OpenLoader& open) {
+             return open.With([](const Loader& loader) { return loader.audit(); });
+           })
+      .def("substitutions", Substitutions)
       .def("arrays", Arrays)
       .def("steps_per_epoch",
            [](OpenLoader& open) {

@@ -6,6 +6,8 @@ NB_MODULE(_core, module) {
   BindErrors(module);
   BindRecord(module);
   BindDataset(module);
+  BindViews(module);
+  BindAudit(module);
   BindFields(module);
   BindBatch(module);
   BindFunctions(module);

@@ -86,11 +86,11 @@ class OpenLoader::Visit {
   OpenLoader& of_;
 };
 
-OpenLoader::OpenLoader(const Dataset& dataset, LoaderOptions options, SharedCalls running)
+OpenLoader::OpenLoader(const Mixture& samples, LoaderOptions options, SharedCalls running)
     : running_(std::move(running)), made_in_(::getpid()) {
   options.while_waiting = [this] { WhileWaiting(); };
   const nb::gil_scoped_release unlocked;
-  loader_ = std::make_unique<Loader>(dataset, std::move(options));
+  loader_ = std::make_unique<Loader>(samples, std::move(options));
 }
 
 Loader& OpenLoader::Open() {

@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "python/running_calls.h"
-#include "recpack/loader/dataset.h"
 #include "recpack/loader/loader.h"
 
 namespace recpack::python {
@@ -21,7 +20,7 @@ namespace recpack::python {
 class OpenLoader {
  public:
   // Requires the GIL. Next() handles Ctrl-C while it waits: signal handlers run in it.
-  OpenLoader(const Dataset& dataset, LoaderOptions options, SharedCalls running);
+  OpenLoader(const Mixture& samples, LoaderOptions options, SharedCalls running);
   ~OpenLoader() { Close(); }
   OpenLoader(const OpenLoader&) = delete;
   OpenLoader& operator=(const OpenLoader&) = delete;

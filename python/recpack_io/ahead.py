@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from recpack_io import loading
+from recpack_io.audits import Audit
 from recpack_io.errors import InvalidArgumentError
 
 
@@ -24,6 +25,8 @@ class AheadLoader(loading.Loader):
             raise InvalidArgumentError(f'{ahead} batches cannot be ahead: give 0 or more')
         self._ahead = ahead
         self._given = self._end = ''  # tokens of the last batch given and of an epoch's end
+        # Of the last batch given: a line. Empty if no batch is on its way then.
+        self._audited = ''
         super().__init__(dataset, recipe, batch_type=_itself, **options)
 
     def _make_room(self) -> None:
@@ -39,6 +42,7 @@ class AheadLoader(loading.Loader):
 
     def _begin(self, *place, **places) -> None:
         super()._begin(*place, **places)
+        self._audited = str(super().audit()) if self._ahead else ''
         self._given = self._core.token()
 
     def __iter__(self) -> Iterator:
@@ -55,7 +59,7 @@ class AheadLoader(loading.Loader):
                 raise failure
             finally:
                 failure = None  # its traceback refers to this frame
-        self._given = self._end
+        self._given, self._audited = self._end, ''
 
     # Separate functions, so that no variable keeps a batch while the program works on another.
 
@@ -65,16 +69,22 @@ class AheadLoader(loading.Loader):
         if core is None:
             self._end = self._core.token()
             return False
-        on_way.append((core.token, self._send(core)))
+        audit = str(super().audit()) if self._ahead else ''
+        on_way.append((core.token, audit, self._send(core)))
         return True
 
     def _hand_over(self, on_way: deque):
-        self._given, sent = on_way.popleft()
+        self._given, audit, sent = on_way.popleft()
+        self._audited = audit
         return self._receive(sent)
 
     def set_epoch(self, epoch: int) -> None:
         super().set_epoch(epoch)
         self._given = self._core.token()
+
+    def audit(self) -> Audit:
+        """As recpack_io.Loader.audit(); without counts while batches are on their way."""
+        return Audit.parse(self._audited) if self._audited else super().audit()
 
     def state_dict(self) -> dict:
         return super().state_dict() | {'token': self._given}

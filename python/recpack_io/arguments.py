@@ -47,6 +47,9 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     'Sequence[Field]': ('a list of fields', _is_list),
     'Dataset': ('what recpack_io.open() returns',
                 lambda value: isinstance(value, _core.Dataset)),
+    'View': ('a view of it', lambda value: hasattr(value, '_view')),
+    'Mixture': ('a mixture', lambda value: isinstance(getattr(value, '_core', None),
+                                                      _core.Mixture)),
 }
 
 

@@ -21,8 +21,9 @@ from recpack_io.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from recpack_io._core import Dataset
     from recpack_io.options import LoaderOptions
+    from recpack_io.reading import Dataset
+    from recpack_io.views import Mixture, View
 
 
 class Batch(dict):
@@ -94,7 +95,7 @@ class Loader(AheadLoader):
     """
 
     @checks_arguments()
-    def __init__(self, dataset: Dataset, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
                  device: Devices = None, ahead: int = 1, **options: Unpack[LoaderOptions]):
         self._sharding = sharding_of(device)
         self._on_cpu = self._sharding is None or any(

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
 from recpack_io.arguments import checks_arguments
+from recpack_io.audits import Audit, Substitution, to_audit
 from recpack_io.calling import Functions
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.functions import BatchFunction
+from recpack_io.views import Mixture, core_mixture, select
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from recpack_io._core import Batch as CoreBatch, Dataset  # a class here has a _core itself
+    from recpack_io._core import Batch as CoreBatch, Record  # a class here has a _core itself
     from recpack_io.options import Cache, LastBatch, OnBadRecord, Order
+    from recpack_io.reading import Dataset
+    from recpack_io.views import View, Wanted
 
 _STATE_VERSION = 1
 # The first pair that is set applies: torchrun, Open MPI, Slurm.
@@ -96,6 +100,11 @@ class Batch:
         return self._core.mask
 
     @property
+    def sources(self) -> NDArray[Any]:
+        """Number of each sample's source in the mixture, uint32 of shape (samples,)."""
+        return self._core.sources
+
+    @property
     def token(self) -> str:
         """Resume token for the position after this batch; part of a state."""
         return self._core.token
@@ -156,14 +165,18 @@ class Loader:
     iteration continues after the last batch before the state was taken.
 
     Args:
-        dataset: Result of recpack_io.open().
-        recipe: One of recipe_names(). Alternatively give `fields`.
+        dataset: Result of recpack_io.open(); a View, or a Mixture of several.
+        recipe: One of recipe_names(). Alternatively give `fields`; neither if each source of a
+            Mixture has its own.
         fields: Fields of the batch.
         batch_size: Samples per batch and rank.
         seed: Order and augmentation are a function of the seed, the data set and the fields only,
             independent of the number of threads and ranks.
         rank, world_size: Default: from torch.distributed, jax.distributed, torchrun, Open MPI or
             Slurm, otherwise 0 and 1.
+        subset, filter, balanced, weights: Select records, as the methods of Dataset do: numbers or a
+            mask, a function or values by feature, the feature of the class, a weight per record.
+            For classes sampled equally often: balanced="label".
         order: "auto", "global", "window" or "sequential".
         last_batch: "drop", "pad" (fill up; batch.mask marks the padding) or "keep".
         threads: Number of threads. 0: all processors that the process may use.
@@ -177,6 +190,8 @@ class Loader:
         on_bad_record: "fail" or "substitute" (take another record).
         max_bad_share: Maximum share of an epoch's records that may be substituted.
         ledger: File to which a line is appended for each substitution.
+        audit_counts: Count each record in audit(), in one byte per record, so that it can name
+            records that are missing or repeated.
         verify: Check the CRCs of everything that is read.
         batch_functions: Called with each complete batch: BatchFunctions, or functions that change
             its arrays in place.
@@ -201,49 +216,67 @@ class Loader:
     _closed = False
 
     @checks_arguments()
-    def __init__(self, dataset: Dataset, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
-                 rank: int | None = None, world_size: int | None = None, order: Order = 'auto',
+                 rank: int | None = None, world_size: int | None = None,
+                 subset: ArrayLike | None = None,
+                 filter: Callable[[Record], Any] | Mapping[str, Wanted] | None = None,  # noqa: A002
+                 balanced: str = '', weights: ArrayLike | None = None, order: Order = 'auto',
                  last_batch: LastBatch = 'drop', threads: int = 0, prefetch: int = 4,
                  max_live_batches: int = 16, cache: Cache = 'none',
                  cache_bytes: int = 1 << 30, on_bad_record: OnBadRecord = 'fail',
                  max_bad_share: float = 0.001,
-                 ledger: str | os.PathLike[str] = '', verify: bool = True,
+                 ledger: str | os.PathLike[str] = '', audit_counts: bool = False,
+                 verify: bool = True,
                  batch_functions: Sequence[BatchFunction | Callable[..., Any]] = (),
                  workers: int = 0, multiprocessing_context: Any = None,
                  batch_type: Callable[[CoreBatch], Any] = Batch, device: None = None):
         if device is not None:
             raise UnsupportedError(f'arrays of NumPy are on the host, not on {device}: take the '
                                    'Loader of recpack_io.torch or recpack_io.jax')
-        if (recipe is None) == (fields is None):
+        own_recipes = dataset.recipes if isinstance(dataset, Mixture) else []
+        if own_recipes and not (recipe is None and fields is None):
+            raise TypeError('each source of the mixture has a recipe: give the loader none')
+        if not own_recipes and (recipe is None) == (fields is None):
             raise TypeError('give a recipe or fields, one of them')
         if (rank is None) != (world_size is None):
             raise TypeError('give rank and world_size, or neither')
         if rank is None:
             rank, world_size = place_of_process()
-        self.dataset, self._recipe = dataset, recipe
-        self._functions = Functions(list(fields_of(recipe) if fields is None else fields),
+        if subset is None and filter is None and not balanced and weights is None:
+            self.dataset = dataset
+        else:
+            self.dataset = select(dataset, subset=subset, filter=filter, balanced=balanced,
+                                  weights=weights)
+        self._recipe = recipe
+        lists = [list(fields_of(each) if isinstance(each, str) else each)
+                 for each in own_recipes or [recipe if fields is None else fields]]
+        self._functions = Functions([field for each in lists for field in each],
                                     batch_functions, workers, multiprocessing_context)
+        prepared = iter(self._functions.fields)
+        lists = [[next(prepared) for _ in each] for each in lists]
         if workers and not threads:
             threads = max(workers, len(os.sched_getaffinity(0)))
         self._options = {
-            'fields': self._functions.fields, 'batch_functions': self._functions.batch_functions,
+            'fields': [] if own_recipes else lists[0], 'view_fields': lists if own_recipes else [],
+            'batch_functions': self._functions.batch_functions,
             'shared_slabs': self._functions.share_slabs, 'running': self._functions.running,
             'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
             'order': order, 'last_batch': last_batch, 'threads': threads, 'prefetch': prefetch,
             'max_live_batches': max_live_batches, 'cache': cache,
             'cache_bytes': 0 if cache == 'none' else cache_bytes,
             'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,
-            'ledger': _given_path(ledger), 'verify': verify}
+            'ledger': _given_path(ledger), 'audit_counts': audit_counts, 'verify': verify}
         self._batch_type = batch_type
         _open[id(self)] = weakref.ref(self)
         self._begin(epoch=0)
 
-    def _begin(self, epoch: int = 0, token: str = '') -> None:
+    def _begin(self, epoch: int = 0, token: str = '', audit: str = '') -> None:
         self._check_open()
         order = {} if token else self._order
-        core = _core.Loader(self.dataset,
-                            self._options | order | {'epoch': epoch, 'resume': token})
+        core = _core.Loader(core_mixture(self.dataset),
+                            self._options | order | {'epoch': epoch, 'resume': token,
+                                                     'audit': audit})
         if token and core.seed() != self._options['seed']:
             raise InvalidArgumentError(f'the state has seed {core.seed()}, the loader has seed '
                                        f'{self._options["seed"]}; make one with the state\'s')
@@ -316,10 +349,15 @@ class Loader:
             raise UnsupportedError(
                 'this run is an experiment of recprobe gain: most of its batches are repeated, and '
                 'nothing of it is to be saved; ask recpack_io.is_gain_run() before saving')
-        return {'version': _STATE_VERSION, 'token': self._core.token()}
+        state = {'version': _STATE_VERSION, 'token': self._core.token(),
+                 'rank': self._options['rank'], 'world_size': self._options['world_size']}
+        return state | {'audit': str(self.audit())}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues from a state of state_dict(). Threads, ranks and batch size may differ.
+
+        The audit continues if rank and world size are those of the state, and without counts.
+        Otherwise it begins anew: save the audits of all ranks with the state, and merge them.
 
         Raises:
             ValueError: If the state has another version.
@@ -328,7 +366,21 @@ class Loader:
         if state.get('version') != _STATE_VERSION:
             raise ValueError(f'the state has version {state.get("version")!r}, '
                              f'this package reads {_STATE_VERSION}')
-        self._begin(token=state['token'])
+        same_place = all(state.get(name) == self._options[name] for name in ('rank', 'world_size'))
+        audited = same_place and not self._options['audit_counts']
+        self._begin(token=state['token'], audit=state.get('audit', '') if audited else '')
+
+    def audit(self) -> Audit:
+        """Returns the audit of the batches given so far in the epoch; after its end, of all of it.
+
+        `loader.audit().check(dataset).complete` is true if each record came as often as it should.
+        With several ranks, merge() their audits first.
+        """
+        return to_audit(self._core.audit())
+
+    def substitutions(self) -> list[Substitution]:
+        """Returns what replaced corrupt records in the batches given so far in this run."""
+        return [Substitution(*each) for each in self._core.substitutions()]
 
     def stats(self) -> dict[str, Any]:
         """Returns statistics since the start.

@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from recpack_io._core import Record
     from recpack_io.fields import Field
     from recpack_io.functions import BatchFunction
+    from recpack_io.views import Wanted
 
 # Choices of a loader.
 Order = Literal['auto', 'global', 'window', 'sequential']
@@ -39,6 +43,10 @@ class LoaderOptionsWithoutFields(TypedDict, total=False):
     seed: int
     rank: int | None
     world_size: int | None
+    subset: ArrayLike | None
+    filter: Callable[[Record], Any] | Mapping[str, Wanted] | None
+    balanced: str
+    weights: ArrayLike | None
     order: Order
     last_batch: LastBatch
     threads: int
@@ -49,6 +57,7 @@ class LoaderOptionsWithoutFields(TypedDict, total=False):
     on_bad_record: OnBadRecord
     max_bad_share: float
     ledger: str | os.PathLike[str]
+    audit_counts: bool
     verify: bool
     batch_functions: Sequence[BatchFunction | Callable[..., Any]]
     workers: int

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recpack_io import _core
+from recpack_io import _core, views
 from recpack_io.arguments import checks_arguments
 
 Path = str | os.PathLike
@@ -31,10 +31,23 @@ class Feature:
 class Dataset(_core.Dataset):
     """The records of one split: `ds[7]`, `ds[-1]`, `ds[10:20]`, `ds[[5, 3, 8]]`, iteration.
 
+    subset(), filter(), random_split(), balanced() and weighted() return Views, which a Loader takes
+    as well.
+
     Thread-safe. Can be pickled, and stays usable in a forked process: readers are made on demand.
 
     Reading raises IndexError, CorruptError (with path, offset and ordinal) or IoError.
     """
+
+    subset = views.subset
+    filter = views.filter
+    random_split = views.random_split
+    balanced = views.balanced
+    weighted = views.weighted
+    column = views.column
+
+    def _view(self) -> views.View:
+        return views.View(self)
 
     def __reduce__(self):
         return (Dataset, self._opened_as())

@@ -18,8 +18,9 @@ from recpack_io.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from recpack_io._core import Dataset
     from recpack_io.options import LoaderOptions
+    from recpack_io.reading import Dataset
+    from recpack_io.views import Mixture, View
 
 _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f16': tf.float16,
           'bf16': tf.bfloat16, 'f32': tf.float32}
@@ -63,7 +64,7 @@ class Loader(loading.Loader):
     As recpack_io.Loader: the same arguments, order and state.
     """
 
-    def __init__(self, dataset: Dataset, recipe: str | None = None,
+    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None,
                  **options: Unpack[LoaderOptions]):
         super().__init__(dataset, recipe, batch_type=_batch, **options)
 

@@ -78,6 +78,10 @@ LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocato
     options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
   }
   if (target.runtime == nullptr) return options;
+  if (!options.view_fields.empty()) {
+    throw Error(ErrorKind::kUnsupported, "fields per view are not supported on devices", {},
+                "give the loader the same fields for all views, or feed from the host");
+  }
   options.prefetch = (std::max(options.prefetch, 2U) + lanes - 1) / lanes * lanes;
   if (options.slabs == nullptr) options.slabs = slabs;
   for (Field& field : options.fields) {

@@ -134,6 +134,56 @@ TEST_F(MixtureTest, BatchesSayWhichDataSetSamplesAreFrom) {
   EXPECT_EQ(of_second, 10);
 }
 
+TEST_F(MixtureTest, EachViewHasFieldsOfItsOwn) {
+  const Mixture mixture({{large_, 3}, {little_, 1}}, {.period = 4});
+  auto darker = SmallFields();
+  std::get<ImageField>(darker[0]).mean = {0.5, 0.5, 0.5};
+  const auto bytes = [](const Mixture& samples, std::vector<std::vector<Field>> fields) {
+    Loader loader(
+        samples,
+        {.fields = {}, .view_fields = std::move(fields), .batch_size = 4, .seed = 2, .threads = 2});
+    return Take(loader, 10);
+  };
+  const auto mixed = bytes(mixture, {SmallFields(), darker});
+  const auto first = bytes(mixture, {SmallFields(), SmallFields()});
+  const auto second = bytes(mixture, {darker, darker});
+  constexpr size_t kImage = 3 * 8 * 8 * 4;
+  size_t of_little = 0;
+  for (size_t batch = 0; batch < mixed.size(); ++batch) {
+    ASSERT_NE(first[batch].bytes, second[batch].bytes);
+    for (size_t i = 0; i < 4; ++i) {
+      const bool little = mixed[batch].views[i] == 1;
+      of_little += little;
+      const auto& expected = little ? second[batch].bytes : first[batch].bytes;
+      const auto* const got = mixed[batch].bytes.data() + i * kImage;
+      EXPECT_TRUE(std::equal(got, got + kImage, expected.data() + i * kImage)) << batch << ' ' << i;
+    }
+  }
+  EXPECT_EQ(of_little, 10U);
+}
+
+TEST_F(MixtureTest, RefusesFieldsThatDoNotFitTogether) {
+  const Mixture mixture({{large_, 1}, {little_, 1}});
+  const auto reason = [&](std::vector<Field> fields, std::vector<std::vector<Field>> of_views) {
+    return std::string(ErrorOf([&] {
+                         Loader(mixture, {.fields = std::move(fields),
+                                          .view_fields = std::move(of_views),
+                                          .batch_size = 4});
+                       }).what());
+  };
+  auto larger = SmallFields();
+  std::get<ImageField>(larger[0]).height = 9;
+  EXPECT_THAT(reason({}, {SmallFields(), larger}),
+              HasSubstr("view 1 of the mixture give 'image' of f32 (3, 9, 8) where those of view 0 "
+                        "give 'image' of f32 (3, 8, 8)"));
+  auto fewer = SmallFields();
+  fewer.pop_back();
+  EXPECT_THAT(reason({}, {SmallFields(), fewer}), HasSubstr("give nothing where"));
+  EXPECT_THAT(reason({}, {SmallFields()}), HasSubstr("fields for 1 views, and 2 in the mixture"));
+  EXPECT_THAT(reason({}, {SmallFields(), {}}), HasSubstr("a view has no fields"));
+  EXPECT_THAT(reason(SmallFields(), {SmallFields(), SmallFields()}), HasSubstr("both"));
+}
+
 TEST_F(MixtureTest, RefusesWhatMakesNoSense) {
   const auto reason = [&](const std::vector<MixedView>& views, const MixOptions& options = {}) {
     return std::string(ErrorOf([&] { Mixture(views, options); }).what());

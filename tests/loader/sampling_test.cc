@@ -33,6 +33,11 @@ struct Kinds {
     if (kind == "filter") return View::Filter(large, SmallWords);
     if (kind == "hash") return View::HashSplit(large, {.end = 0.7, .key = "file"});
     if (kind == "balanced") return View::ClassBalanced(large, "class");
+    if (kind == "weighted") {
+      std::vector<double> weights;
+      for (uint64_t id = 0; id < large.records(); ++id) weights.push_back(static_cast<double>(id % 7));
+      return View::Weighted(large, weights, 97);
+    }
     return Mixture({{large, 3},
                     {View::ClassBalanced(little, "class"), 1},
                     {View::Subset(little, {1, 2, 3}), 1}},
@@ -40,7 +45,8 @@ struct Kinds {
   }
 };
 
-constexpr const char* kKinds[] = {"whole", "subset", "filter", "hash", "balanced", "mixture"};
+constexpr const char* kKinds[] = {"whole",    "subset",   "filter", "hash",
+                                  "balanced", "weighted", "mixture"};
 constexpr const char* kOrders[] = {"sequential", "global", "window:4:8:2"};
 
 LoaderOptions Options(const char* order, LastBatch last, uint32_t batch = 5) {
@@ -119,7 +125,7 @@ TEST_P(SamplingKind, OtherRanksAndBatchSizesGoOnInTheSameOrder) {
 TEST_P(SamplingKind, EpochsDiffer) {
   const LoaderOptions options = Options(order_, LastBatch::kKeep);
   const bool stays = std::string(order_) == "sequential" && samples_.views().size() == 1 &&
-                     !samples_.views().front().balanced();
+                     !samples_.views().front().drawn();
   EXPECT_EQ(Planned(samples_, options, 0) == Planned(samples_, options, 1), stays);
 }
 
@@ -191,6 +197,7 @@ TEST(Sampling, IsFrozen) {
     return Hex(hash.Finish()).substr(0, 16);
   };
   EXPECT_EQ(digest("balanced"), "e30e10c63170c8d7");
+  EXPECT_EQ(digest("weighted"), "9d5f253d9b86d8a4");
   EXPECT_EQ(digest("mixture"), "0ccbe92a765c0b1a");
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -189,6 +191,83 @@ TEST(View, ASubstituteIsOfTheSameClass) {
       EXPECT_EQ(SmallClass(other), SmallClass(record));
     }
   }
+}
+
+TEST(View, SubsetsOfAViewCountItsSamples) {
+  const SmallSplit split(20);
+  const View odd = View::Filter(Dataset::Open(split.folder()), OddLabel);
+  EXPECT_THAT(IdsOf(View::Subset(odd, {9, 0, 0})), ElementsAre(19, 1, 1));
+  EXPECT_THAT(ErrorOf([&] { View::Subset(odd, {10}); }).what(),
+              HasSubstr("no sample 10 for a subset: the view has 10"));
+}
+
+// Record i of 60 has weight i; those below 3 have none.
+std::vector<double> Weights() {
+  std::vector<double> weights(60);
+  std::iota(weights.begin(), weights.end(), 0.0);
+  std::fill_n(weights.begin(), 3, 0.0);
+  return weights;
+}
+
+TEST(View, WeightedRecordsComeByTheirShares) {
+  const SmallSplit split(60);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto weights = Weights();
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  constexpr uint64_t kSamples = 500;
+  constexpr int kEpochs = 200;
+  const View view = View::Weighted(dataset, weights, kSamples);
+  EXPECT_EQ(view.samples(), kSamples);
+  std::map<uint64_t, double> all;
+  std::set<std::vector<uint64_t>> epochs;
+  for (int epoch = 0; epoch < kEpochs; ++epoch) {
+    const auto ids = IdsOf(view, 7, static_cast<uint64_t>(epoch));
+    EXPECT_TRUE(std::ranges::is_sorted(ids));  // so that windows are near each other
+    epochs.insert(ids);
+    std::map<uint64_t, double> counts;
+    for (const uint64_t id : ids) ++counts[id];
+    for (uint64_t id = 0; id < weights.size(); ++id) {
+      const double share = weights[id] / sum * kSamples;
+      EXPECT_LT(std::abs(counts[id] - share), 2) << id;
+      if (weights[id] == 0) {
+        EXPECT_EQ(counts[id], 0);
+      }
+      all[id] += counts[id] / kEpochs;
+    }
+  }
+  EXPECT_EQ(epochs.size(), size_t{kEpochs});
+  for (uint64_t id = 0; id < weights.size(); ++id) {
+    // Six standard deviations: that of a count is sqrt(0.5) at most, of its two partial strata.
+    EXPECT_NEAR(all[id], weights[id] / sum * kSamples, 6 * std::sqrt(0.5 / kEpochs)) << id;
+  }
+}
+
+TEST(View, WeightsAreFrozen) {
+  const SmallSplit split(60);
+  const auto ids = IdsOf(View::Weighted(Dataset::Open(split.folder()), Weights(), 8), 7, 3);
+  EXPECT_THAT(ids, ElementsAre(5, 22, 32, 41, 46, 48, 55, 59));
+}
+
+TEST(View, RefusesWeightsThatMakeNoSense) {
+  const SmallSplit split(4);
+  const Dataset dataset = Dataset::Open(split.folder());
+  const auto reason = [&](std::vector<double> weights) {
+    return std::string(ErrorOf([&] { View::Weighted(dataset, weights); }).what());
+  };
+  EXPECT_THAT(reason({1, 2, 3}), HasSubstr("3 weights for 4 samples"));
+  EXPECT_THAT(reason({1, -2, 3, 4}), HasSubstr("weight -2 of sample 1 is invalid"));
+  EXPECT_THAT(reason({1, 2, std::nan(""), 4}), HasSubstr("of sample 2 is invalid"));
+  EXPECT_THAT(reason({0, 0, 0, 0}), HasSubstr("add up to 0"));
+  const double most = std::numeric_limits<double>::max();
+  EXPECT_THAT(reason({most, most, 0, 0}), HasSubstr("add up to inf"));
+  const View weighted = View::Weighted(dataset, {1, 1, 1, 1});
+  EXPECT_THAT(ErrorOf([&] { View::Filter(weighted, OddLabel); }).what(),
+              HasSubstr("a weighted view cannot be divided"));
+}
+
+TEST(View, TheLabelIsFoundByEitherName) {
+  const SmallSplit split(30);
+  EXPECT_EQ(View::ClassBalanced(Dataset::Open(split.folder()), "image/class/label").classes(), 30U);
 }
 
 TEST(View, DigestsTellViewsApart) {

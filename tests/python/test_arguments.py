@@ -81,7 +81,8 @@ class Kinds(Arguments):
                       self.dataset, 'cifar10-train', **{name: value})
         self.says("Loader(): rank cannot be '0': give an integer or None", recpack_io.Loader,
                   self.dataset, 'cifar10-train', rank='0', world_size=1)
-        self.says("Loader(): dataset cannot be 'shards': give what recpack_io.open() returns",
+        self.says("Loader(): dataset cannot be 'shards': give what recpack_io.open() returns, a view of it or "
+                  "a mixture",
                   recpack_io.Loader, 'shards', 'cifar10-train')
         self.says('open(): path cannot be 3: give a path or a list of paths', recpack_io.open, 3)
         self.says("Writer(): level cannot be '6': give an integer", recpack_io.Writer, 'out', level='6')

@@ -33,6 +33,16 @@ for epoch in range(90):
         shapes: dict[str, tuple[int, ...]] = {name: array.shape for name, array in batch.items()}
 seconds: float = loader.stats()['seconds']
 
+train, rest = dataset.filter(label=[3, 5]).random_split(0.9, seed=1)
+kept: npt.NDArray[np.uint64] = dataset.filter(lambda record: record.id > 3).ids
+dataset.subset(numbers=[1], seed=2)  # type: ignore[call-arg]
+weighted: recpack_io.View = train.weighted(1 / np.bincount(train.column('label')), epoch_samples=50)
+mixture = recpack_io.Mixture([(weighted, 0.7), (rest.balanced('label'), 0.3)], period=10)
+mixed = recpack_io.Loader(mixture, 'cifar10-train', audit_counts=True)
+recpack_io.Loader(train, 'cifar10-train', subset=[1, 2], balanced='label')
+complete: bool = mixed.audit().check(mixture).complete
+replaced: list[int] = [each.bad for each in mixed.substitutions()]
+
 
 def boxes(sample: recpack_io.Sample) -> dict[str, npt.NDArray[np.float64]]:
     return {'boxes': sample.rng.normal(sample.seed + sample.id, size=4)}

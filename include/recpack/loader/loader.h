@@ -44,6 +44,9 @@ enum class OnBadRecord : uint8_t {
 
 struct LoaderOptions {
   std::vector<Field> fields;
+  // Instead of `fields`: a list for each view of the mixture, which must give the same arrays. For
+  // views whose records or augmentations differ.
+  std::vector<std::vector<Field>> view_fields = {};
   std::vector<BatchStep> batch_steps = {};  // applied to each complete batch, in order
   uint32_t batch_size = 256;                // per rank
   OrderSpec order;

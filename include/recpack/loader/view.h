@@ -45,9 +45,12 @@ class View {
   // Error (kInvalidArgument) if the list is empty or an ordinal is beyond the end.
   static View Subset(const Dataset& dataset, const std::vector<uint64_t>& ids);
 
+  // Selects samples of `of` by number, as above. Throws Error (kInvalidArgument) if `of` is drawn.
+  static View Subset(const View& of, const std::vector<uint64_t>& numbers);
+
   // Selects the records of `of` for which `keep` returns true, in its order. `keep` is called once
   // per record, by several threads. Throws what reading, parsing and `keep` throw, with the
-  // record's place; Error (kInvalidArgument) if no record is kept or `of` is balanced.
+  // record's place; Error (kInvalidArgument) if no record is kept or `of` is drawn.
   static View Filter(const View& of,
                      const std::function<bool(const ExampleView& example, uint64_t id)>& keep,
                      const ScanOptions& options = {});
@@ -65,12 +68,33 @@ class View {
   static View ClassBalanced(const View& of, const std::string& label, uint64_t epoch_samples = 0,
                             const ScanOptions& options = {});
 
+  // Samples records in proportion to their weights, one per sample of `of`, with repetition. An
+  // epoch has `epoch_samples` samples (0: as many as `of` has). Stratified sampling: sample i is
+  // drawn from the i-th of epoch_samples equal parts of the sum of the weights. So a record comes
+  // weight / sum * epoch_samples times on average and less than 2 times more or fewer, and a record
+  // of weight 0 never. Each epoch draws anew. Sample numbers follow the order of `of`, so a window
+  // order reads shards nearly in order. Uses 8 more bytes per record. Throws Error
+  // (kInvalidArgument) if `of` is drawn, if the number of weights is not that of its samples, or if
+  // a weight is negative or not finite, or all are 0.
+  static View Weighted(const View& of, const std::vector<double>& weights,
+                       uint64_t epoch_samples = 0);
+
+  // Calls visit(number, id, example) once for each sample, from several threads at once. Throws
+  // what reading, parsing and `visit` throw, with the record's place; Error (kInvalidArgument) if
+  // the view is drawn.
+  void ForEachRecord(
+      const std::function<void(uint64_t number, uint64_t id, const ExampleView& example)>& visit,
+      const ScanOptions& options = {}) const;
+
   const Dataset& dataset() const noexcept { return dataset_; }
   uint64_t samples() const noexcept;  // per epoch
   // Bytes of shards read per epoch, estimated by the mean record size.
   uint64_t bytes() const noexcept;
   size_t classes() const noexcept;  // of a balanced view; otherwise 0
   bool balanced() const noexcept { return classes() > 0; }
+  // True if the records of an epoch are drawn for it: balanced and weighted views. These cannot be
+  // divided further.
+  bool drawn() const noexcept;
 
   // The data set's digest; if the view does not have all records, followed by '-' and 12 digits
   // that identify the selection.
@@ -79,7 +103,7 @@ class View {
   // Describes how this view differs from the one with `digest`; empty if it does not.
   std::string DifferenceFrom(const std::string& digest) const;
 
-  // Returns the ordinal of sample `number` < samples(). Only balanced views use `seed` and `epoch`.
+  // Returns the ordinal of sample `number` < samples(). Only drawn views use `seed` and `epoch`.
   uint64_t Record(uint64_t number, uint64_t seed, uint64_t epoch) const noexcept;
 
   // For balanced views: returns another record of the class of `record`, which is that of sample
@@ -88,6 +112,7 @@ class View {
 
  private:
   struct Choice;
+  void RefuseDrawn() const;
   View(const Dataset& dataset, std::shared_ptr<const Choice> choice);
 
   Dataset dataset_;

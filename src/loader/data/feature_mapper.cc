@@ -1,23 +1,39 @@
 #include "src/loader/data/feature_mapper.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
 namespace recpack {
 namespace {
 
-const FeatureView* FindAny(const ExampleView& example, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
+// Names of the image and of the label, of which a record has one.
+constexpr std::array<std::string_view, 2> kImageNames = {"image/encoded", "image"};
+constexpr std::array<std::string_view, 2> kLabelNames = {"image/class/label", "label"};
+
+template <typename Names>
+const FeatureView* FindAny(const ExampleView& example, const Names& names) {
+  for (const auto& name : names) {
     if (const FeatureView* feature = example.Find(name)) return feature;
   }
   return nullptr;
 }
 
-// Recipes look for either of these names.
 std::vector<std::string> FindTargets(const std::string& target) {
-  if (target == "image") return {"image/encoded", "image"};
-  if (target == "label") return {"image/class/label", "label"};
+  if (target == "image") return {kImageNames.begin(), kImageNames.end()};
+  if (target == "label") return {kLabelNames.begin(), kLabelNames.end()};
   return {target};
+}
+
+// Finds the image or the label by its other name.
+const FeatureView* FindUsual(const ExampleView& example, const std::string& name) {
+  for (const auto& names : {kImageNames, kLabelNames}) {
+    if (std::ranges::find(names, name) != names.end()) return FindAny(example, names);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -48,8 +64,7 @@ void FeatureMapper::Map(ExampleView& example) const {
     for (const std::string& target : rules_[i].targets) example.Alias(mapped[i], target);
   }
   if (has_label || label_offset_ == 0) return;
-  static const std::vector<std::string> kUsualLabels = FindTargets("label");
-  if (const FeatureView* label = FindAny(example, kUsualLabels)) TakeOffset(example, *label);
+  if (const FeatureView* label = FindAny(example, kLabelNames)) TakeOffset(example, *label);
 }
 
 void FeatureMapper::TakeOffset(ExampleView& example, const FeatureView& label) const {
@@ -67,6 +82,7 @@ void FeatureMapper::TakeOffset(ExampleView& example, const FeatureView& label) c
 
 const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature) {
   if (const FeatureView* found = example.Find(feature)) return *found;
+  if (const FeatureView* found = FindUsual(example, feature)) return *found;
   std::string names;
   for (const auto& there : example)
     names += (names.empty() ? "" : ", ") + std::string(there.name());

@@ -17,6 +17,7 @@ enum class RandomStream : uint32_t {
   kHashSplit = 7,   // hash of a record
   kMixedView = 8,   // seed of a view in a mixture
   kMixPeriod = 9,   // slots of the views in a period
+  kWeighted = 10,   // weighted views: record of a sample
   kSample = 16,     // and above, one per view of a sample: crop and flip
 
   // Also followed by one stream per view.

@@ -17,42 +17,6 @@ namespace {
 
 constexpr uint64_t kChunkRecords = 256;
 
-// Calls visit(number, id, example) once for each record of an unbalanced view, in several threads.
-template <typename Visit>
-void Scan(const View& view, const ScanOptions& options, Visit visit) {
-  const uint64_t records = view.samples();
-  const uint64_t chunks = (records + kChunkRecords - 1) / kChunkRecords;
-  struct Reader {
-    std::unique_ptr<SampleSource> source;
-    ByteBuffer memory;
-    ExampleView example;
-  };
-  std::vector<Reader> readers;
-  for (size_t i = 0; i < ParallelThreads(chunks, options.threads); ++i) {
-    readers.push_back({i > 0 ? readers.front().source->ForAnotherThread()
-                             : view.dataset().NewSource(options.source),
-                       {},
-                       {}});
-  }
-  const auto visit_record = [&](Reader& reader, uint64_t number) {
-    const uint64_t id = view.Record(number, 0, 0);
-    try {
-      reader.example.Parse(reader.source->Read(id, reader.memory));
-      view.dataset().MapFeatures(reader.example);
-      visit(number, id, reader.example);
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kCorrupt && options.leave_out_corrupt) return;
-      RethrowWithPlace(view.dataset(), id);
-    } catch (...) {
-      RethrowWithPlace(view.dataset(), id);
-    }
-  };
-  ParallelFor(chunks, options.threads, [&](size_t worker, size_t chunk) {
-    const uint64_t end = std::min(records, (chunk + 1) * kChunkRecords);
-    for (uint64_t i = chunk * kChunkRecords; i < end; ++i) visit_record(readers[worker], i);
-  });
-}
-
 // Returns the records of a view whose mark is set, in its order.
 IdList Marked(const View& of, const std::vector<uint8_t>& keep) {
   IdList ids(of.dataset().records());
@@ -61,10 +25,6 @@ IdList Marked(const View& of, const std::vector<uint8_t>& keep) {
     if (keep[i] != 0) ids.Add(of.Record(i, 0, 0));
   }
   return ids;
-}
-
-void RefuseBalanced(const View& of) {
-  if (of.balanced()) Refuse("a balanced view cannot be divided", "balance what is left instead");
 }
 
 uint64_t KeyHash(const ExampleView& example, const HashRange& range) {
@@ -109,19 +69,56 @@ class HashBounds {
 
 }  // namespace
 
+void View::ForEachRecord(
+    const std::function<void(uint64_t number, uint64_t id, const ExampleView& example)>& visit,
+    const ScanOptions& options) const {
+  RefuseDrawn();
+  const uint64_t records = samples();
+  const uint64_t chunks = (records + kChunkRecords - 1) / kChunkRecords;
+  struct Reader {
+    std::unique_ptr<SampleSource> source;
+    ByteBuffer memory;
+    ExampleView example;
+  };
+  std::vector<Reader> readers;
+  for (size_t i = 0; i < ParallelThreads(chunks, options.threads); ++i) {
+    readers.push_back(
+        {i > 0 ? readers.front().source->ForAnotherThread() : dataset_.NewSource(options.source),
+         {},
+         {}});
+  }
+  const auto visit_record = [&](Reader& reader, uint64_t number) {
+    const uint64_t id = Record(number, 0, 0);
+    try {
+      reader.example.Parse(reader.source->Read(id, reader.memory));
+      dataset_.MapFeatures(reader.example);
+      visit(number, id, reader.example);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kCorrupt && options.leave_out_corrupt) return;
+      RethrowWithPlace(dataset_, id);
+    } catch (...) {
+      RethrowWithPlace(dataset_, id);
+    }
+  };
+  ParallelFor(chunks, options.threads, [&](size_t worker, size_t chunk) {
+    const uint64_t end = std::min(records, (chunk + 1) * kChunkRecords);
+    for (uint64_t i = chunk * kChunkRecords; i < end; ++i) visit_record(readers[worker], i);
+  });
+}
+
 View View::Filter(const View& of,
                   const std::function<bool(const ExampleView& example, uint64_t id)>& keep,
                   const ScanOptions& options) {
-  RefuseBalanced(of);
+  of.RefuseDrawn();
   std::vector<uint8_t> kept(of.samples());
-  Scan(of, options, [&](uint64_t number, uint64_t id, const ExampleView& example) {
-    kept[number] = keep(example, id);
-  });
+  of.ForEachRecord([&](uint64_t number, uint64_t id,
+                       const ExampleView& example) { kept[number] = keep(example, id); },
+                   options);
   return View(of.dataset_, std::make_shared<Choice>(Choice{Marked(of, kept), {}, 0}));
 }
 
 View View::HashSplit(const View& of, const HashRange& range, const ScanOptions& options) {
-  RefuseBalanced(of);
+  of.RefuseDrawn();
   const HashBounds bounds(range);
   std::vector<uint8_t> kept(of.samples());
   if (range.key.empty()) {
@@ -130,28 +127,32 @@ View View::HashSplit(const View& of, const HashRange& range, const ScanOptions& 
       kept[i] = bounds.Has(KeyedRandom(range.seed, kStream, of.Record(i, 0, 0)).NextU64());
     }
   } else {
-    Scan(of, options, [&](uint64_t number, uint64_t, const ExampleView& example) {
-      kept[number] = bounds.Has(KeyHash(example, range));
-    });
+    of.ForEachRecord(
+        [&](uint64_t number, uint64_t, const ExampleView& example) {
+          kept[number] = bounds.Has(KeyHash(example, range));
+        },
+        options);
   }
   return View(of.dataset_, std::make_shared<Choice>(Choice{Marked(of, kept), {}, 0}));
 }
 
 View View::ClassBalanced(const View& of, const std::string& label, uint64_t epoch_samples,
                          const ScanOptions& options) {
-  RefuseBalanced(of);
+  of.RefuseDrawn();
   std::vector<int64_t> labels(of.samples());
   std::vector<uint8_t> read(of.samples());
-  Scan(of, options, [&](uint64_t number, uint64_t, const ExampleView& example) {
-    const FeatureView& feature = RequireFeature(example, label);
-    if (feature.int64_values().size() != 1) {
-      Refuse(format("feature '{}' has {} values of kind {}", label, feature.size(),
-                    FeatureKindName(feature.kind())),
-             "a class is one int64");
-    }
-    labels[number] = feature.int64_values()[0];
-    read[number] = 1;
-  });
+  of.ForEachRecord(
+      [&](uint64_t number, uint64_t, const ExampleView& example) {
+        const FeatureView& feature = RequireFeature(example, label);
+        if (feature.int64_values().size() != 1) {
+          Refuse(format("feature '{}' has {} values of kind {}", label, feature.size(),
+                        FeatureKindName(feature.kind())),
+                 "a class is one int64");
+        }
+        labels[number] = feature.int64_values()[0];
+        read[number] = 1;
+      },
+      options);
 
   std::vector<uint64_t> numbers;
   for (uint64_t i = 0; i < read.size(); ++i) {

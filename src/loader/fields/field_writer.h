@@ -93,6 +93,23 @@ class FieldWriter {
 // field.
 std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field, const std::vector<Field>& fields);
 
+// Writers of a list of fields. Immutable and thread-safe.
+class FieldWriters {
+ public:
+  // Throws Error (kInvalidArgument) for an invalid field.
+  explicit FieldWriters(const std::vector<Field>& fields);
+
+  const std::vector<ArraySpec>& arrays() const noexcept { return arrays_; }  // without offsets
+
+  // As FieldWriter::Write(), for all arrays.
+  void Write(const SampleRecord& sample, SampleTools& tools, std::span<uint8_t* const> out) const;
+
+ private:
+  std::vector<std::unique_ptr<FieldWriter>> writers_;
+  std::vector<size_t> first_array_;  // per writer
+  std::vector<ArraySpec> arrays_;
+};
+
 std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field, bool shared);
 std::unique_ptr<FieldWriter> MakeNumbersWriter(const NumbersField& field);
 std::unique_ptr<FieldWriter> MakeBytesWriter(const BytesField& field);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "recpack/base/cpu.h"
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
 #include "recpack/loader/token.h"
@@ -14,7 +13,7 @@
 #include "src/loader/run/consumer_account.h"
 #include "src/loader/run/crew.h"
 #include "src/loader/run/ledger.h"
-#include "src/loader/run/loader_cache.h"
+#include "src/loader/run/resolve_options.h"
 #include "src/loader/run/stall.h"
 #include "src/loader/run/worker.h"
 
@@ -23,111 +22,27 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceAfterStall = std::chrono::seconds(1);
 constexpr std::chrono::milliseconds kBetweenLooks{100};
-// Keeps deadlines within the range of clocks.
-constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
-constexpr uint32_t kMostChunkSamples = 64;
-constexpr uint32_t kChunksPerThread =
-    4;  // chunks of a batch, so that the last one's share is small
-// Smaller records are copied from mappings, which is cheaper than a system call each.
-constexpr uint64_t kSmallRecordBytes = 16 << 10;
-
-ResumeToken MakeToken(const Mixture& samples, const LoaderOptions& options) {
-  const OrderSpec order = ResolveOrder(options.order, samples);
-  if (options.resume.empty()) {
-    return {samples.digest(), order, options.seed, options.epoch, 0, 0};
-  }
-  ResumeToken token = ParseToken(options.resume);
-  if (const auto difference = samples.DifferenceFrom(token.digest); !difference.empty()) {
-    Refuse("the token belongs to another data set: " + difference,
-           "open the one that it was made with, or begin without a token");
-  }
-  if (options.order.kind != OrderKind::kAuto && order != token.order) {
-    Refuse(format("the token's order is {}, but {} was requested", OrderText(token.order),
-                  OrderText(order)),
-           "leave out the order: the token sets it");
-  }
-  if (token.position > samples.samples()) {
-    Refuse("the token's position is beyond the end of the epoch", "begin without a token");
-  }
-  return token;
-}
-
-LoaderOptions Resolved(const Mixture& samples, LoaderOptions options, const ResumeToken& token) {
-  if (options.batch_size == 0) Refuse("the batch size is 0", "choose at least 1");
-  if (options.world_size == 0 || options.rank >= options.world_size) {
-    Refuse(format("there is no rank {} of {}", options.rank, options.world_size),
-           "ranks count from 0");
-  }
-  if (options.local_ranks == 0 || options.local_ranks > options.world_size - options.rank) {
-    Refuse(format("there are not {} ranks from {} on, of {}", options.local_ranks, options.rank,
-                  options.world_size),
-           "ranks count from 0");
-  }
-  if (options.local_ranks > 1 && options.share != RankShare::kBatches) {
-    Refuse("a loader for several ranks needs whole batches", "choose RankShare::kBatches");
-  }
-  if (options.fields.empty()) Refuse("the loader has no fields", "name a recipe");
-  if (options.prefetch < 2) Refuse("prefetch is below 2", "choose a prefetch of 2 or more");
-  if (options.max_live_batches == 1) {
-    Refuse("a consumer holds a batch while it takes the next: max_live_batches of 1 is too low",
-           "choose a max_live_batches of 2 or more, or 0");
-  }
-  if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
-  if (options.threads == 0) options.threads = AvailableThreads();
-  if (options.slabs == nullptr) options.slabs = &HostSlabs();
-  if (options.source.backend == RandomAccessOptions::Backend::kAutomatic &&
-      samples.bytes() / samples.records() < kSmallRecordBytes) {
-    options.source.backend = RandomAccessOptions::Backend::kMapped;
-  }
-  options.stall_timeout = std::min(options.stall_timeout, kLongestTimeout);
-  options.order = token.order;
-  options.seed = token.seed;
-  options.epoch = token.epoch;
-  const uint64_t step = uint64_t{options.batch_size} * options.world_size;
-  if (options.last_batch == LastBatch::kDrop && step > samples.samples()) {
-    Refuse(format("a step of {} samples is more than the {} records of an epoch", step,
-                  samples.samples()),
-           "make batches smaller, or pad or keep the last one");
-  }
-  return options;
-}
-
-uint32_t ChunkSamples(const LoaderOptions& options) {
-  const uint32_t parts = static_cast<uint32_t>(options.threads) * kChunksPerThread;
-  return std::clamp((options.batch_size + parts - 1) / parts, 1u, kMostChunkSamples);
-}
 
 }  // namespace
 
 struct Loader::State final : LiveBatches {
-  State(const Mixture& samples, LoaderOptions given, const ResumeToken& token)
-      : State(samples, Resolved(samples, std::move(given), token), token, 0) {}
-
-  State(const Mixture& samples, LoaderOptions options, const ResumeToken& token, int)
-      : plan{.mixture = samples,
-             .options = options,
-             .schedule = Schedule(samples.samples(), options.batch_size,
-                                  {options.world_size, options.rank, options.local_ranks},
-                                  options.share, options.last_batch, token.epoch, token.position),
-             .chunk_samples = ChunkSamples(options),
-             .chunks = (options.batch_size + ChunkSamples(options) - 1) / ChunkSamples(options)},
-        at(token) {
-    LayOut();
+  State(const Mixture& samples, const LoaderOptions& given, const ResumeToken& token)
+      : plan(samples, ResolveOptions(samples, given, token), token), at(token) {
+    const LoaderOptions& options = plan.options;
     BeginAudit();
-    plan.cache = MakeSampleCache(options.cache, samples, options.fields);
     if (!options.ledger.empty()) ledger.emplace(options.ledger);
     const auto worker_count = static_cast<uint32_t>(options.threads);
     page = std::make_shared<StatsPage>(StatsPage::Sizes{.workers = worker_count,
                                                         .slots = options.prefetch,
                                                         .batch_size = options.batch_size,
-                                                        .batch_bytes = slab_bytes});
+                                                        .batch_bytes = plan.slab_bytes});
     account.emplace(page->blocks());
     ring = std::make_shared<Ring>(
-        options.prefetch, slab_bytes, options.batch_size, plan.chunks, *options.slabs,
+        options.prefetch, plan.slab_bytes, options.batch_size, plan.chunks, *options.slabs,
         options.max_live_batches == 0 ? Ring::Memory::kOfSlot : Ring::Memory::kLastUsed, page);
     experiment.emplace(options, page->blocks(), ring,
                        Playback::Layout{.arrays = plan.arrays,
-                                        .slab_bytes = slab_bytes,
+                                        .slab_bytes = plan.slab_bytes,
                                         .samples = options.batch_size,
                                         .chunks = plan.chunks});
     for (uint32_t i = 0; i < worker_count; ++i) {
@@ -149,34 +64,6 @@ struct Loader::State final : LiveBatches {
     ring->Stop();
     const auto timeout = plan.options.stall_timeout;
     crew.End(stalled ? std::min(timeout, kPatienceAfterStall) : timeout);
-  }
-
-  void LayOut() {
-    auto arrays = std::make_shared<std::vector<ArraySpec>>();
-    for (const Field& field : plan.options.fields) {
-      plan.writers.push_back(MakeFieldWriter(field, plan.options.fields));
-      plan.first_array.push_back(arrays->size());
-      for (ArraySpec& array : plan.writers.back()->Arrays()) LayOut(std::move(array), *arrays);
-    }
-    for (const BatchStep& step : plan.options.batch_steps) {
-      plan.batch_workers.push_back(MakeBatchWorker(step, *arrays));
-      for (ArraySpec& array : plan.batch_workers.back()->Arrays()) {
-        LayOut(std::move(array), *arrays);
-      }
-    }
-    plan.arrays = std::move(arrays);
-  }
-
-  void LayOut(ArraySpec array, std::vector<ArraySpec>& arrays) {
-    const auto same = [&](const ArraySpec& other) { return other.name == array.name; };
-    if (std::ranges::any_of(arrays, same)) {
-      Refuse(format("two arrays are called '{}'", array.name), "give each field its own name");
-    }
-    plan.sample_bytes += array.sample_bytes;
-    array.offset = slab_bytes;
-    plan.thrown_bytes += AlignedArray(array.sample_bytes);
-    slab_bytes += AlignedArray(array.sample_bytes * plan.options.batch_size);
-    arrays.push_back(std::move(array));
   }
 
   // Called at the beginning of the run: continues the given audit.
@@ -347,7 +234,6 @@ struct Loader::State final : LiveBatches {
 
   LoaderPlan plan;
   ResumeToken at;  // position after the last batch given
-  size_t slab_bytes = 0;
   std::shared_ptr<StatsPage> page;
   std::optional<ConsumerAccount> account;
   std::shared_ptr<Ring> ring;
@@ -365,8 +251,8 @@ struct Loader::State final : LiveBatches {
 };
 
 Loader::Loader(const Mixture& samples, LoaderOptions options) {
-  const ResumeToken token = MakeToken(samples, options);
-  state_ = std::make_shared<State>(samples, std::move(options), token);
+  const ResumeToken token = StartToken(samples, options);
+  state_ = std::make_shared<State>(samples, options, token);
   try {
     State::Start(state_);
   } catch (...) {

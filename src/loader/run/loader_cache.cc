@@ -20,17 +20,20 @@ constexpr uint64_t kLeastOfMean = 4;
 uint64_t MostRecords(const Mixture& samples) {
   uint64_t records = 0;
   for (const View& view : samples.views()) {
-    records += view.balanced() ? view.dataset().records() : view.samples();
+    records += view.drawn() ? view.dataset().records() : view.samples();
   }
   return records;
 }
 
-uint64_t KeptFields(const std::vector<Field>& fields) {
+// Returns the number of pictures of a record that are kept, at most.
+uint64_t KeptFields(const std::vector<std::vector<Field>>& fields) {
   const auto is_kept = [](const Field& field) {
     const auto* const image = std::get_if<ImageField>(&field);
     return image != nullptr && MayKeep(*image);
   };
-  return static_cast<uint64_t>(std::count_if(fields.begin(), fields.end(), is_kept));
+  ptrdiff_t most = 0;
+  for (const auto& list : fields) most = std::max(most, std::ranges::count_if(list, is_kept));
+  return static_cast<uint64_t>(most);
 }
 
 class CachedSource final : public SampleSource {
@@ -87,7 +90,7 @@ class CachedSource final : public SampleSource {
 }  // namespace
 
 std::unique_ptr<SampleCache> MakeSampleCache(const CacheOptions& options, const Mixture& samples,
-                                             const std::vector<Field>& fields) {
+                                             const std::vector<std::vector<Field>>& fields) {
   if (options.what == CacheKind::kNone) {
     if (options.budget_bytes == 0) return nullptr;
     Refuse("the cache has a budget but nothing to keep", "choose records or pictures");

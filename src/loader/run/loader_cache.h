@@ -11,11 +11,11 @@
 
 namespace recpack {
 
-// Returns null if no cache is wanted. Throws Error (kInvalidArgument) for a kind without a budget
-// or a budget without a kind, if images are to be cached but no field has cacheable images, and if
-// the system refuses to reserve the budget.
+// Returns null if no cache is wanted. `fields`: of all views, or a list per view. Throws Error
+// (kInvalidArgument) for a kind without a budget or a budget without a kind, if images are to be
+// cached but no field has cacheable images, and if the system refuses to reserve the budget.
 std::unique_ptr<SampleCache> MakeSampleCache(const CacheOptions& options, const Mixture& samples,
-                                             const std::vector<Field>& fields);
+                                             const std::vector<std::vector<Field>>& fields);
 
 // Returns a source that reads through the cache. `source` reads a view of the mixture. `cache` and
 // `counts`, which belong to the source's thread, must outlive the result. Its ForAnotherThread()

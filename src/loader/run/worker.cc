@@ -299,9 +299,7 @@ void Worker::Write(const SampledRecord& record, uint64_t position) {
     tools_.decoded_from = nullptr;
     tools_.kept.Begin(record.view, record.id, payload);
     const SampleRecord at{example_, record.id, epoch_, epoch_seed_, position};
-    for (size_t i = 0; i < plan_.writers.size(); ++i) {
-      plan_.writers[i]->Write(at, tools_, std::span(out_).subspan(plan_.first_array[i]));
-    }
+    plan_.writers[plan_.writers.size() > 1 ? record.view : 0].Write(at, tools_, out_);
     clock_.EndSample();
   } catch (...) {
     RethrowWithPlace(plan_.mixture.views()[record.view].dataset(), record.id);

@@ -1,7 +1,6 @@
 // Worker thread of a loader: takes chunks of batches and fills them sample by sample.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -11,40 +10,14 @@
 
 #include "recpack/example/view.h"
 #include "recpack/loader/loader.h"
-#include "src/loader/batch/batch_worker.h"
 #include "src/loader/batch/ring.h"
-#include "src/loader/batch/sample_cache.h"
 #include "src/loader/batch/stage_clock.h"
 #include "src/loader/fields/field_writer.h"
 #include "src/loader/order/sampler.h"
+#include "src/loader/run/loader_plan.h"
 #include "src/loader/run/read_ahead.h"
-#include "src/loader/run/schedule.h"
 
 namespace recpack {
-
-inline constexpr size_t kArrayAlignment = 64;
-inline constexpr size_t AlignedArray(size_t bytes) {
-  return (bytes + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
-}
-
-// State shared by all workers of a loader. Immutable except for the members marked thread-safe.
-struct LoaderPlan {
-  const Mixture mixture;
-  const LoaderOptions options;
-  const Schedule schedule;
-  const uint32_t chunk_samples;
-  const uint32_t chunks;  // per batch
-  std::vector<std::unique_ptr<FieldWriter>> writers;
-  std::shared_ptr<const std::vector<ArraySpec>> arrays;
-  std::vector<size_t> first_array;  // per writer
-  uint64_t sample_bytes = 0;        // sum over the arrays
-  uint64_t thrown_bytes = 0;        // the same, with each array aligned to kArrayAlignment
-  std::vector<std::unique_ptr<BatchWorker>> batch_workers;
-  std::unique_ptr<SampleCache> cache = nullptr;  // null: none; thread-safe
-
-  std::atomic<uint64_t> next_chunk = 0;  // thread-safe
-  std::atomic<uint64_t> thrown = 0;      // chunks; thread-safe
-};
 
 // A substitution and the number of its batch.
 struct BatchSubstitution {
