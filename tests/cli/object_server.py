@@ -43,7 +43,7 @@ class ObjectServer:
         self.folder, self.faults, self.delay = pathlib.Path(folder), faults or Faults(), delay
         self.requests = []  # (method, path, range)
         handler = type('Handler', (_Handler,), {'of': self})
-        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)
+        self._server = _Server(('127.0.0.1', 0), handler)
         self._server.daemon_threads = True
         self.url = f'http://127.0.0.1:{self._server.server_port}'
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -58,8 +58,17 @@ class ObjectServer:
         self._server.server_close()
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        """Clients may go at any time."""
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
+    wbufsize = -1  # an answer is sent at once
     of: ObjectServer
 
     def log_message(self, *_):
@@ -164,6 +173,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
         self.wfile.write(body[:len(body) // 2] if fault == 'cut' else body)
+        self.wfile.flush()
         if fault == 'cut':
             self.close_connection = True
 

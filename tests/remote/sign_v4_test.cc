@@ -59,11 +59,8 @@ TEST(SignV4, AgreesWithTheTestSuite) {
   const Credentials by = {.access = "AKIDEXAMPLE",
                           .secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"};
   const SigningScope scope = {.region = "us-east-1", .service = "service", .time = 1440938160};
-  RequestToSign request = {.method = "GET",
-                           .host = "example.amazonaws.com",
-                           .path = "/",
-                           .query = {},
-                           .headers = {}};
+  RequestToSign request = {
+      .method = "GET", .host = "example.amazonaws.com", .path = "/", .query = {}, .headers = {}};
   EXPECT_THAT(Authorization(SignV4(request, scope, by)),
               EndsWith("5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"));
   request.query = {{"Param2", "value2"}, {"Param1", "value1"}};
@@ -82,8 +79,7 @@ TEST(SignV4, SignsTheTokenOfTemporaryCredentials) {
 }
 
 TEST(SignV4, EncodesQueriesInOrder) {
-  EXPECT_EQ(CanonicalQuery({{"b", "/ ä"}, {"a", ""}, {"a b", "~"}}),
-            "a=&a%20b=~&b=%2F%20%C3%A4");
+  EXPECT_EQ(CanonicalQuery({{"b", "/ ä"}, {"a", ""}, {"a b", "~"}}), "a=&a%20b=~&b=%2F%20%C3%A4");
 }
 
 }  // namespace

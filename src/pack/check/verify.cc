@@ -13,6 +13,7 @@
 #include "src/pack/check/verify_shard.h"
 #include "src/pack/plan/unfinished.h"
 #include "src/remote/store/data_files.h"
+#include "src/remote/store/local_copy.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/manifest/side_file.h"
 
@@ -35,7 +36,7 @@ std::vector<OpenedIndex> OpenIndexes(const Layout& layout) {
     const std::string& path = layout.splits[i].index;
     if (path.empty() || !remote::DataFiles().Exists(path)) continue;
     try {
-      indexes[i].shards.emplace(Index::Open(path));
+      indexes[i].shards.emplace(Index::Open(remote::LocalCopy(path)));
     } catch (const Error& error) {
       indexes[i].failure = error.reason();
     }

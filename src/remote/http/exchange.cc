@@ -59,8 +59,8 @@ void Exchange::AddHeader(std::string_view line) {
 bool Exchange::AddBody(ByteView bytes) {
   const bool failed = status_ >= 300;
   if (failed || into_.data() == nullptr) {
-    const size_t room = failed ? kMostErrorText - std::min(kMostErrorText, text_.size())
-                               : bytes.size();
+    const size_t room =
+        failed ? kMostErrorText - std::min(kMostErrorText, text_.size()) : bytes.size();
     const ByteView kept = bytes.first(std::min(room, bytes.size()));
     text_.append(reinterpret_cast<const char*>(kept.data()), kept.size());
   } else {

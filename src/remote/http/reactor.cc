@@ -47,7 +47,15 @@ Reactor::Reactor() : process_(::getpid()), multi_(Curl().multi_init()), limit_(k
 void Reactor::Start(std::shared_ptr<Exchange> exchange) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(exchange));
+    urgent_.push_back(std::move(exchange));
+  }
+  Curl().multi_wakeup(multi_);
+}
+
+void Reactor::Queue(Starter starter) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(starter));
   }
   Curl().multi_wakeup(multi_);
 }
@@ -73,13 +81,21 @@ void Reactor::Step() {
 void Reactor::AddWaiting() {
   for (;;) {
     std::shared_ptr<Exchange> next;
+    Starter starter;
     {
       const std::lock_guard lock(mutex_);
-      if (waiting_.empty() || static_cast<double>(running_) >= limit_) return;
-      next = std::move(waiting_.front());
-      waiting_.pop_front();
+      if (!urgent_.empty()) {  // somebody waits for it
+        next = std::move(urgent_.front());
+        urgent_.pop_front();
+      } else if (!queue_.empty() && static_cast<double>(running_) < limit_) {
+        starter = std::move(queue_.front());
+        queue_.pop_front();
+      } else {
+        return;
+      }
     }
-    Add(std::move(next));
+    if (starter) next = starter();
+    if (next) Add(std::move(next));
   }
 }
 
@@ -110,7 +126,6 @@ void Reactor::Add(std::shared_ptr<Exchange> exchange) {
   curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Reactor::OnBody);
   curl.easy_setopt(easy, CURLOPT_WRITEDATA, running.get());
   curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl.easy_setopt(easy, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
   curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
   curl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, kSlowestBytes);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,9 +20,16 @@ class Reactor {
   // Thread-safe. Never destroyed. Throws Error (kUnsupported) without libcurl.
   static Reactor& Get();
 
-  // Starts the exchange, or queues it while as many as the limit are under way. Thread-safe, does
-  // not block. It is done in any case, at last by a timeout.
+  // Returns what is to be sent now; null: nothing.
+  using Starter = std::function<std::shared_ptr<Exchange>()>;
+
+  // Starts the exchange, before those that are queued. Thread-safe, does not block. It is done in
+  // any case, at last by a timeout.
   void Start(std::shared_ptr<Exchange> exchange);
+
+  // Queues an exchange until fewer than the limit are under way: then `starter` is called, on the
+  // reactor's thread. It must not throw. Thread-safe, does not block.
+  void Queue(Starter starter);
 
   // Lowers the limit, because the store asked for fewer requests. It rises again with each
   // exchange that succeeds.
@@ -42,10 +50,11 @@ class Reactor {
   const pid_t process_;
   void* const multi_;  // CURLM
   std::mutex mutex_;
-  std::deque<std::shared_ptr<Exchange>> waiting_;  // guarded by mutex_
-  double limit_;                                   // guarded by mutex_
-  std::vector<void*> idle_;                        // CURL, of the reactor's thread
-  size_t running_ = 0;                             // of the reactor's thread
+  std::deque<std::shared_ptr<Exchange>> urgent_;  // guarded by mutex_
+  std::deque<Starter> queue_;                     // guarded by mutex_
+  double limit_;                                  // guarded by mutex_
+  std::vector<void*> idle_;                       // CURL, of the reactor's thread
+  size_t running_ = 0;                            // of the reactor's thread
 };
 
 }  // namespace recpack::remote

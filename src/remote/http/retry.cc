@@ -31,9 +31,8 @@ std::string Failure(const Exchange& exchange, const RefuseAnswer& refuse) {
 
 Seconds RetryAfter(const Exchange& exchange) {
   const std::string text = exchange.Header("retry-after");
-  const bool is_number = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  const bool is_number =
+      !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   if (!is_number || text.size() > 6) return Seconds(0);
   return std::min(Seconds(std::stod(text)), kMostRetryAfter);
 }

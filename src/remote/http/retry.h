@@ -14,8 +14,8 @@ namespace recpack::remote {
 // Returns what to send, signed for now.
 using MakeRequest = std::function<Request()>;
 
-// Tells why the answer is no answer to the request, such as a range that was not asked for; empty if
-// it is one. A refused answer is asked for again.
+// Tells why the answer is no answer to the request, such as a range that was not asked for; empty
+// if it is one. A refused answer is asked for again.
 using RefuseAnswer = std::function<std::string(const Exchange&)>;
 
 // Sends the request, and again after connections that fail, and after the statuses 408, 429, 500,

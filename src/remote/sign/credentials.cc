@@ -34,8 +34,8 @@ std::string SharedFile(const Environment& environment, const char* variable, con
 // Settings of config and credentials files together; those of the latter apply.
 Profile SharedProfile(const Environment& environment, const std::string& name) {
   Profile profile = ReadProfile(SharedFile(environment, "AWS_CONFIG_FILE", "config"), name);
-  for (auto& [key, value] : ReadProfile(
-           SharedFile(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials"), name)) {
+  for (auto& [key, value] :
+       ReadProfile(SharedFile(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials"), name)) {
     profile[key] = value;
   }
   return profile;
@@ -98,9 +98,9 @@ StoreSettings FindSettings(const std::string& scheme, const Environment& environ
   settings.source = "the profile '" + name + "'";
   RefuseHalf(profile["aws_access_key_id"], profile["aws_secret_access_key"], settings.source);
   if (!profile["aws_access_key_id"].empty()) {
-    settings.credentials = Credentials{profile["aws_access_key_id"],
-                                       profile["aws_secret_access_key"],
-                                       profile["aws_session_token"], 0};
+    settings.credentials =
+        Credentials{profile["aws_access_key_id"], profile["aws_secret_access_key"],
+                    profile["aws_session_token"], 0};
     return settings;
   }
   settings.source.clear();

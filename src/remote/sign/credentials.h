@@ -10,7 +10,7 @@ namespace recpack::remote {
 
 // Secret: never in messages, logs or reports.
 struct Credentials {
-  std::string access;   // key id
+  std::string access;  // key id
   std::string secret;
   std::string token;    // of temporary credentials; otherwise empty
   int64_t expires = 0;  // seconds since 1970; 0: never
@@ -34,9 +34,8 @@ struct StoreSettings {
 // (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE; ~/.aws). Region:
 // AWS_REGION, AWS_DEFAULT_REGION, the profile's. Endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
 // the profile's endpoint_url. RECPACK_S3_ANONYMOUS=1: no credentials. For gs://,
-// GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY hold an HMAC key, and STORAGE_EMULATOR_HOST the endpoint.
-// Throws Error: kIo if a file cannot be read, kInvalidArgument if it is
-// invalid.
+// GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY hold an HMAC key, and STORAGE_EMULATOR_HOST the
+// endpoint. Throws Error: kIo if a file cannot be read, kInvalidArgument if it is invalid.
 StoreSettings FindSettings(const std::string& scheme, const Environment& environment);
 
 }  // namespace recpack::remote

@@ -20,10 +20,10 @@ inline constexpr char kUnsignedPayload[] = "UNSIGNED-PAYLOAD";
 
 struct RequestToSign {
   std::string method;
-  std::string host;   // as in the Host header
-  std::string path;   // encoded, with the first slash
-  Headers query;      // not encoded, in any order
-  Headers headers;    // to be signed, besides host; names in any case
+  std::string host;  // as in the Host header
+  std::string path;  // encoded, with the first slash
+  Headers query;     // not encoded, in any order
+  Headers headers;   // to be signed, besides host; names in any case
   std::string payload_sha256 = kEmptySha256;
 };
 

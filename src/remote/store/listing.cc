@@ -35,14 +35,14 @@ std::vector<ListedObject> ListFolder(const std::string& text) {
     Headers query = {
         {"list-type", "2"}, {"prefix", prefix}, {"delimiter", "/"}, {"encoding-type", "url"}};
     if (!token.empty()) query.emplace_back("continuation-token", token);
-    const auto answer = SendWithRetries([&] { return service.MakeForBucket(url, query); }, {},
-                                        nullptr, text);
+    const auto answer =
+        SendWithRetries([&] { return service.MakeForBucket(url, query); }, {}, nullptr, text);
     if (!answer->ok()) throw service.ToError(*answer, text);
     for (const std::string_view object : Elements(answer->text(), "Contents")) {
       const std::string key = PercentDecode(FirstElement(object, "Key"));
       if (key == prefix) continue;  // a marker of the folder itself
-      objects.push_back({url.scheme + "://" + url.host + "/" + key,
-                         ToNumber(FirstElement(object, "Size"))});
+      objects.push_back(
+          {url.scheme + "://" + url.host + "/" + key, ToNumber(FirstElement(object, "Size"))});
     }
     token = FirstElement(answer->text(), "IsTruncated") == "true"
                 ? FirstElement(answer->text(), "NextContinuationToken")

@@ -60,8 +60,8 @@ Service::Target Service::FindTarget(const Url& url, const std::string& key) cons
 
 Request Service::Sign(const std::string& method, const Target& target, const Headers& query,
                       const Headers& headers, std::string body) const {
-  Request request{.method = method, .url = target.base + target.path, .headers = {},
-                  .body = std::move(body)};
+  Request request{
+      .method = method, .url = target.base + target.path, .headers = {}, .body = std::move(body)};
   if (const std::string text = CanonicalQuery(query); !text.empty()) request.url += "?" + text;
   for (const auto& [name, value] : headers) request.headers.push_back(name + ": " + value);
   if (!settings_.credentials) return request;

@@ -23,8 +23,8 @@ class Service {
   Service(std::string scheme, StoreSettings settings)
       : scheme_(std::move(scheme)), settings_(std::move(settings)) {}
 
-  // Makes a request for the object `url`, signed for now. `headers` are signed as well. Throws Error
-  // (kInvalidArgument) for credentials that would go over plain HTTP to another machine.
+  // Makes a request for the object `url`, signed for now. `headers` are signed as well. Throws
+  // Error (kInvalidArgument) for credentials that would go over plain HTTP to another machine.
   Request Make(const std::string& method, const Url& url, const Headers& headers,
                std::string body = {}) const;
 

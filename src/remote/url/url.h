@@ -16,8 +16,8 @@ struct Url {
 // Tells whether the text begins with one of the schemes.
 bool IsUrl(std::string_view text) noexcept;
 
-// Throws Error (kInvalidArgument) if the text is not such a URL, if bucket or host is missing, or if
-// it holds a user and password.
+// Throws Error (kInvalidArgument) if the text is not such a URL, if bucket or host is missing, or
+// if it holds a user and password.
 Url ParseUrl(const std::string& text);
 
 // Returns the URL for messages: without the values of a presigned query, which are secret.

@@ -8,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "src/remote/store/data_files.h"
+#include "src/remote/store/local_copy.h"
 #include "src/shards/layout/split_folders.h"
 
 namespace recpack {
@@ -33,7 +34,7 @@ const IndexedShards* KnownShards::FindIndex(const std::string& shard) {
   const std::string path = IndexBeside(split_, shard);
   if (!is_new || !remote::DataFiles().Exists(path)) return at->second.get();
   try {
-    at->second = std::make_unique<IndexedShards>(Index::Open(path));
+    at->second = std::make_unique<IndexedShards>(Index::Open(remote::LocalCopy(path)));
   } catch (const Error&) {  // treat a damaged index as missing
   }
   return at->second.get();

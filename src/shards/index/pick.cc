@@ -53,7 +53,8 @@ void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const 
                                                     ordinals.back(), index.record_count()));
   }
   if (HasForeignStream(index)) return ReadThrough(split, ordinals, visit);
-  RandomAccessReader source(index, [&](size_t shard) { return split.shards[shard]; });
+  RandomAccessReader source(
+      index, [&](size_t shard) { return split.shards[shard]; }, {}, remote::DataFiles());
   source.Prefetch(ordinals);
   for (const uint64_t ordinal : ordinals) visit(ordinal, source.Get(ordinal).payload());
 }

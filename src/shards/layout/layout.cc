@@ -57,7 +57,8 @@ Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
 }
 
 Layout FromManifest(const std::string& folder) {
-  Layout layout{.folder = folder, .splits = {}, .manifest = ReadManifest(remote::DataFiles(), folder)};
+  Layout layout{
+      .folder = folder, .splits = {}, .manifest = ReadManifest(remote::DataFiles(), folder)};
   for (const auto& split : layout.manifest->splits) {
     LayoutSplit found{.name = split.name, .shards = {}, .index = {}, .listed = {}};
     found.listed.reserve(split.shards.size());
@@ -136,9 +137,10 @@ std::vector<std::string> Glob(const std::string& pattern) {
   return paths;
 }
 
-// Finds shards at a URL: a folder that has a manifest, a manifest, a shard, or, where the store lists
-// its objects, a folder of shards.
+// Finds shards at a URL: a folder that has a manifest, a manifest, a shard, or, where the store
+// lists its objects, a folder of shards.
 Layout FindAtUrl(std::string path, Layout (*from_manifest)(const std::string& folder)) {
+  remote::ParseUrl(path);  // throws if it is none
   while (path.ends_with('/')) path.pop_back();
   const std::string manifest = std::string("/") + kManifestName;
   if (path.ends_with(manifest)) return from_manifest(path.substr(0, path.size() - manifest.size()));
@@ -206,9 +208,7 @@ Layout JoinLayouts(std::vector<Layout> layouts) {
 uint64_t ShardBytes(const LayoutSplit& split) {
   uint64_t bytes = 0;
   for (const auto& path : split.shards) {
-    std::error_code missing;
-    const uint64_t size = fs::file_size(path, missing);
-    if (!missing) bytes += size;
+    bytes += remote::FileBytes(path).value_or(0);
   }
   return bytes;
 }
