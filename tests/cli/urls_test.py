@@ -56,17 +56,34 @@ class Reading(Urls):
         self.assertEqual(self.without_path(there, 's3://bucket/data'), self.without_path(expected, self.local))
 
     def test_no_byte_is_fetched_twice(self):
+        # Larger than the read-ahead, which is 512 samples: that goes on into the next epoch.
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 500)
+        self.pack(self.folder / 'made', out='bucket/large')
         server = self.serve()
-        self.batches('s3://bucket/data', '--order', 'sequential')
-        shard = next(self.local.glob('train-*.tfrecord'))
-        left = set(range(shard.stat().st_size - 64))  # the last bytes come when it is opened
-        for method, path, given in server.requests:
-            self.assertEqual(method, 'GET')
-            if path.endswith(shard.name) and left and not given.startswith('bytes=-'):
-                first, last = map(int, given.removeprefix('bytes=').split('-'))
-                self.assertLessEqual({*range(first, last + 1)}, left, given)
-                left -= {*range(first, last + 1)}
-        self.assertEqual(left, set())
+        flags = '--recipe', 'cifar10-train', '--batch-size', 50
+        self.run_recpack('batches', 's3://bucket/large', *flags, '--order', 'sequential', env=self.env)
+        shard = next((self.folder / 'bucket/large').glob('train-*.tfrecord'))
+        times = bytearray(shard.stat().st_size)
+        requests = [given.removeprefix('bytes=').split('-') for _, path, given in server.requests
+                    if path.endswith(shard.name)]
+        for first, last in requests:
+            if first:  # others are of the last bytes, when it is opened
+                times[int(first):int(last) + 1] = bytes(1 + n for n in times[int(first):int(last) + 1])
+        of_next_epoch = 600 * len(times) // 2000
+        self.assertLessEqual(set(times[of_next_epoch:]), {0, 1})
+        self.assertEqual(set(times[of_next_epoch:-65536]), {1})
+        self.assertLess(len(requests), 2000 / 20)  # neighbours come together
+        self.assertEqual({method for method, _, _ in server.requests}, {'GET'})
+
+    def test_a_first_batch_takes_four_requests_in_turn(self):
+        server = self.serve(delay=0.05)
+        self.run_recpack('batches', 's3://bucket/data', '--recipe', 'cifar10-train', '--batch-size', 16,
+                         '--order', 'sequential', '--limit', 1, env=self.env)
+        kinds = [path.rsplit('/', 1)[1].partition('-')[0] + ('' if given is None else ' range')
+                 for _, path, given in server.requests]
+        self.assertEqual(kinds[:2], ['manifest.json range', 'train.recindex'])
+        self.assertEqual(set(kinds[2:]), {'train range'})
+        self.assertEqual(kinds.count('manifest.json range'), 1)
 
 
 class Faulty(Urls):
@@ -81,6 +98,42 @@ class Faulty(Urls):
             self.assertEqual(self.without_path(there, 's3://bucket/data'), expected, seed)
             drawn += sum(faults.counts.values())
         self.assertGreater(drawn, 4)
+
+    def test_a_damaged_answer_is_fetched_again(self):
+        server = self.serve()
+        expected = self.without_path(self.batches(self.local, '--order', 'global'), self.local)
+
+        class OneOfTheShard(Faults):
+            def draw(self):
+                _, path, given = server.requests[-1]
+                if self.counts or 'train-' not in path or given.startswith('bytes=-'):
+                    return None
+                self.counts['corrupt'] = 1
+                return 'corrupt'
+
+        server.faults = OneOfTheShard()
+        there = self.batches('s3://bucket/data', '--order', 'global')
+        self.assertEqual(self.without_path(there, 's3://bucket/data'), expected)
+        self.assertEqual(server.faults.counts, {'corrupt': 1})
+
+    def test_damage_in_the_store_is_an_error_with_its_place(self):
+        self.serve()
+        path = next(self.local.glob('train-*.tfrecord'))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        done = self.run_recpack('batches', 's3://bucket/data', '--recipe', 'cifar10-train', '--batch-size', 16,
+                                env=self.env, code=2)
+        self.assertRegex(done.stderr, r's3://bucket/data/train-\S+ at byte \d+ \(record \d+\): ')
+
+    def test_repair_to_a_local_folder(self):
+        self.serve()
+        path = next(self.local.glob('train-*.tfrecord'))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        self.run_recpack('repair', 's3://bucket/data', self.folder / 'saved', env=self.env, code=1)
+        self.assertEqual(self.json('ls', self.folder / 'saved')['splits']['train']['records'], 63)
 
     def test_a_changed_object_is_an_error(self):
         server = self.serve()

@@ -38,10 +38,7 @@ std::string ReadVersion(const std::string& copy) {
   return {bytes.begin(), bytes.end()};
 }
 
-}  // namespace
-
-std::string LocalCopy(const std::string& path) {
-  if (!IsUrl(path)) return path;
+std::string Fetch(const std::string& path) {
   const Url url = ParseUrl(path);
   const Service& service = Service::ForScheme(url.scheme);
   const std::string folder = CacheFolder() + "/files";
@@ -61,6 +58,20 @@ std::string LocalCopy(const std::string& path) {
     WriteFileAtomically(PosixFiles(), copy + ".etag", AsBytes(etag), false);
   }
   return copy;
+}
+
+}  // namespace
+
+std::string LocalCopy(const std::string& path) { return IsUrl(path) ? Fetch(path) : path; }
+
+std::optional<std::string> FindLocalCopy(const std::string& path) {
+  if (!IsUrl(path)) return PosixFiles().Exists(path) ? std::optional(path) : std::nullopt;
+  try {
+    return Fetch(path);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kNotFound) return {};
+    throw;
+  }
 }
 
 }  // namespace recpack::remote

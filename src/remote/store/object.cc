@@ -9,8 +9,9 @@
 namespace recpack::remote {
 namespace {
 
-// Fetched when a file is opened: the end of a shard is compared with the index.
-constexpr uint64_t kTail = 64;
+// Fetched when a file is opened: the end of a shard is compared with the index, and small files are
+// there with one request.
+constexpr uint64_t kTail = 64 << 10;
 
 std::string RangeText(uint64_t offset, uint64_t size) {
   return format("bytes={}-{}", offset, offset + size - 1);

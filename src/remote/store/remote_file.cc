@@ -27,6 +27,13 @@ size_t RemoteFile::ReadAt(uint64_t offset, std::span<uint8_t> out) const {
   return wanted;
 }
 
+size_t RemoteFile::ReadAgain(uint64_t offset, std::span<uint8_t> out) const {
+  if (offset >= object_->size()) return 0;
+  out = out.first(std::min<uint64_t>(out.size(), object_->size() - offset));
+  object_->Fetch(offset, out);
+  return out.size();
+}
+
 void RemoteFile::WillNeed(uint64_t offset, uint64_t size) const noexcept {
   const uint64_t end = std::min(offset + size, object_->size() - object_->tail().size());
   if (offset >= end) return;

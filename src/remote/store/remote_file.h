@@ -23,6 +23,7 @@ class RemoteFile final : public ReadableFile {
   ~RemoteFile() override { announced_->End(); }
 
   size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
+  size_t ReadAgain(uint64_t offset, std::span<uint8_t> out) const override;
   void WillNeed(uint64_t offset, uint64_t size) const noexcept override;
   uint64_t Size() const override { return object_->size(); }
   const std::string& path() const noexcept override { return object_->path(); }
