@@ -18,6 +18,7 @@ pkg_check_modules(LIBURING IMPORTED_TARGET liburing)
 
 if(NOT RECPACK_ONLY_DATA_MODULES)
   find_package(nlohmann_json REQUIRED)
+  find_package(CURL REQUIRED)  # its headers: the library is loaded at the first URL
 endif()
 if(RECPACK_BUILD_TOOLS AND NOT RECPACK_ONLY_DATA_MODULES)
   find_package(CLI11 REQUIRED)

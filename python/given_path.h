@@ -5,12 +5,15 @@
 #include <string>
 #include <system_error>
 
+#include "src/remote/url/url.h"
+
 namespace recpack::python {
 
 // Returns the path made absolute, since the program may change its working directory before the
 // path is used. A path that cannot be made absolute stays unchanged and fails when it is used; an
 // empty path too.
 inline std::string Absolute(const std::string& path) {
+  if (remote::IsUrl(path)) return path;
   std::error_code code;
   const std::filesystem::path absolute = std::filesystem::absolute(path, code);
   return code ? path : absolute.string();

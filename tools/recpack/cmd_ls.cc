@@ -1,10 +1,10 @@
 // recpack ls: lists splits, shards, schema and classes of a data set.
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "src/base/format.h"
 #include "src/pack/check/survey.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/layout/layout.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/output.h"
@@ -116,12 +116,11 @@ size_t NoteOtherShards(const Layout& layout) {
       const auto listed = split.ListedAt(i);
       if (!listed) continue;
       const std::string path = split.shards[i];
-      std::error_code missing;
-      const uint64_t bytes = std::filesystem::file_size(path, missing);
-      if (!missing && bytes == listed->bytes) continue;
+      const auto bytes = remote::FileBytes(path);
+      if (bytes == listed->bytes) continue;
       if (++others > kMostNotes) continue;
       std::fprintf(stderr, "note: %s %s, but should have %s bytes according to the manifest\n",
-                   path.c_str(), missing ? "is missing" : format("has {} bytes", bytes).c_str(),
+                   path.c_str(), bytes ? format("has {} bytes", *bytes).c_str() : "is missing",
                    std::to_string(listed->bytes).c_str());
     }
   }

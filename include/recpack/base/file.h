@@ -20,6 +20,10 @@ class ReadableFile {
   // out.size() only at the end of the file. Throws Error (kIo).
   virtual size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
+  // Reads bytes once more that ReadAt() gave and that are damaged, if they may have been damaged on
+  // their way here. Returns 0, without reading, if reading again cannot help, as on a disk.
+  virtual size_t ReadAgain(uint64_t /*offset*/, std::span<uint8_t> /*out*/) const { return 0; }
+
   // Hints that these bytes will be read soon. Does not block, reports no errors.
   virtual void WillNeed(uint64_t /*offset*/, uint64_t /*size*/) const noexcept {}
 
@@ -69,6 +73,9 @@ class FileSystem {
   virtual void Remove(const std::string& path) = 0;
 
   virtual bool Exists(const std::string& path) = 0;
+
+  // Tells whether the file can be mapped (MappedFile), and has a descriptor.
+  virtual bool CanMap(const std::string& /*path*/) const { return true; }
 };
 
 // Returns the operating system's file system. Never destroyed. Thread-safe.

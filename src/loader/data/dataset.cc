@@ -13,6 +13,8 @@
 #include "src/pack/item/source.h"
 #include "src/pack/open/recognise.h"
 #include "src/pack/plan/unfinished.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/url/url.h"
 #include "src/shards/layout/layout.h"
 
 namespace recpack {
@@ -22,6 +24,7 @@ constexpr char kTrain[] = "train";
 
 // Returns the kind of source; empty for shards. A folder with one of these files is not searched.
 std::string RecogniseOthers(const std::string& path) {
+  if (remote::IsUrl(path)) return {};
   for (const char* sign : {"/manifest.json", "/.recpack"}) {
     if (PosixFiles().Exists(path + sign)) return {};
   }
@@ -134,7 +137,7 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
   std::vector<std::string> splits;
   for (const LayoutSplit& split : layout.splits) splits.push_back(split.name);
   const LayoutSplit& split = layout.splits[Choose(splits, name, options.split)];
-  FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
+  FileSystem& files = options.files != nullptr ? *options.files : remote::DataFiles();
   return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files),
                  std::make_shared<FeatureMapper>(options.fields, options.label_offset),
                  MakeNotices(layout, split, !options.split.empty()));

@@ -16,6 +16,8 @@
 #include "src/base/format.h"
 #include "src/pack/check/repair_shard.h"
 #include "src/pack/plan/unfinished.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/store/local_copy.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/index/ordered_index.h"
 #include "src/shards/json/json.h"
@@ -32,10 +34,9 @@ namespace fs = std::filesystem;
 class KnownEntries {
  public:
   explicit KnownEntries(const LayoutSplit& split) {
-    std::error_code code;
-    if (split.index.empty() || !fs::exists(split.index, code)) return;
+    if (split.index.empty() || !remote::DataFiles().Exists(split.index)) return;
     try {
-      shards_.emplace(Index::Open(split.index));
+      shards_.emplace(Index::Open(remote::LocalCopy(split.index)));
     } catch (const Error&) {  // without the index, finding record boundaries takes longer
     }
   }

@@ -12,6 +12,7 @@
 #include "recpack/record/reader.h"
 #include "recpack/record/writer.h"
 #include "src/pack/check/count_records.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/files/system_errors.h"
 
 namespace recpack::pack {
@@ -70,9 +71,7 @@ LostRecords DescribeRest(const std::string& path, const Reach& reach, Compressio
     lost.end = std::max(lost.end, EndOffset(*known));
     lost.records = known->lengths.size() - std::min<uint64_t>(known->lengths.size(), reach.ordinal);
   } else if (compression == Compression::kNone) {
-    std::error_code unknown;
-    const uint64_t size = fs::file_size(path, unknown);
-    if (!unknown) lost.end = std::max(lost.end, size);
+    lost.end = std::max(lost.end, remote::FileBytes(path).value_or(0));
   }
   return lost;
 }
@@ -162,7 +161,7 @@ void ThrowIfRefused(const Error& error) {
 RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEntries> known,
                           std::optional<ListedShard> listed, const RepairOptions& options,
                           ShardEntries& entries) {
-  FileSystem& files = options.files != nullptr ? *options.files : PosixFiles();
+  FileSystem& files = options.files != nullptr ? *options.files : remote::DataFiles();
   const std::string& out = options.out;
   std::optional<RecordReader> reader;
   try {

@@ -10,6 +10,7 @@
 #include "recpack/example/schema.h"
 #include "recpack/example/view.h"
 #include "recpack/record/reader.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/files/progress_meter.h"
 #include "src/shards/index/fitting_index.h"
 #include "src/shards/manifest/manifest_schema.h"
@@ -96,7 +97,7 @@ class Surveyor {
                      .records = indexed.records,
                      .bytes = indexed.file_bytes,
                      .compression = indexed.compression};
-    auto file = PosixFiles().OpenForReading(path);
+    auto file = remote::DataFiles().OpenForReading(path);
     RefuseOtherSize(path, file->Size(), indexed.file_bytes);
     RecordReader reader(std::move(file), {});
     RecordsSeen seen;
@@ -107,7 +108,7 @@ class Surveyor {
   }
 
   Sidecar Read(const std::string& path) {
-    auto file = PosixFiles().OpenForReading(path);
+    auto file = remote::DataFiles().OpenForReading(path);
     Sidecar sidecar;
     sidecar.shard = {.file = path.substr(path.rfind('/') + 1), .bytes = file->Size()};
     RecordReader reader(std::move(file), {});

@@ -12,6 +12,8 @@
 #include "src/base/format.h"
 #include "src/pack/check/verify_shard.h"
 #include "src/pack/plan/unfinished.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/store/local_copy.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/manifest/side_file.h"
 
@@ -32,9 +34,9 @@ std::vector<OpenedIndex> OpenIndexes(const Layout& layout) {
   std::vector<OpenedIndex> indexes(layout.splits.size());
   for (size_t i = 0; i < indexes.size(); ++i) {
     const std::string& path = layout.splits[i].index;
-    if (path.empty() || !PosixFiles().Exists(path)) continue;
+    if (path.empty() || !remote::DataFiles().Exists(path)) continue;
     try {
-      indexes[i].shards.emplace(Index::Open(path));
+      indexes[i].shards.emplace(Index::Open(remote::LocalCopy(path)));
     } catch (const Error& error) {
       indexes[i].failure = error.reason();
     }
@@ -67,8 +69,8 @@ void CheckIndex(const LayoutSplit& split, const OpenedIndex& opened, bool is_the
       const std::string path = split.shards[i];
       if (FileName(path) != index.shard_name(i)) {
         add(format("lists {} instead of {}", index.shard_name(i), path));
-      } else if (PosixFiles().Exists(path) &&
-                 PosixFiles().OpenForReading(path)->Size() != index.shard_bytes(i)) {
+      } else if (remote::DataFiles().Exists(path) &&
+                 remote::DataFiles().OpenForReading(path)->Size() != index.shard_bytes(i)) {
         add(format("is stale: {} has another size; run `recpack index`", index.shard_name(i)));
       }
     }

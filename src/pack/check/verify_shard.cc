@@ -13,6 +13,7 @@
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 #include "src/pack/item/image_fields.h"
+#include "src/remote/store/data_files.h"
 
 namespace recpack::pack {
 namespace {
@@ -52,7 +53,7 @@ void CheckRecord(const Record& record, const VerifyOptions& options, ExampleView
 }
 
 void ReadRecords(const VerifyOptions& options, ShardTask& task) {
-  RecordReader reader(PosixFiles().OpenForReading(task.path),
+  RecordReader reader(remote::DataFiles().OpenForReading(task.path),
                       {.on_damage = ReaderOptions::OnDamage::kResynchronise});
   ExampleView view;
   IndexCheck index(task.indexed, task.path, task.bytes);
@@ -72,7 +73,7 @@ void ReadRecords(const VerifyOptions& options, ShardTask& task) {
 }
 
 void CheckDigest(ShardTask& task) {
-  const auto file = PosixFiles().OpenForReading(task.path);
+  const auto file = remote::DataFiles().OpenForReading(task.path);
   ByteBuffer buffer(size_t{1} << 20);
   Sha256 digest;
   for (uint64_t offset = 0;;) {
@@ -90,7 +91,7 @@ void CheckDigest(ShardTask& task) {
 
 void CheckShard(const VerifyOptions& options, ShardTask& task) {
   try {
-    task.bytes = PosixFiles().OpenForReading(task.path)->Size();
+    task.bytes = remote::DataFiles().OpenForReading(task.path)->Size();
     ReadRecords(options, task);
     if (!task.expected) return;
     if (task.bytes != task.expected->bytes) {

@@ -40,7 +40,7 @@ struct RandomAccessReader::State {
   State(std::shared_ptr<ShardFiles> shards, const RandomAccessOptions& given)
       : files(std::move(shards)),
         options(given),
-        backend(given.backend),
+        backend(files->CanMap() ? given.backend : Backend::kPread),
         fetcher(MakeFetcher(backend, given)),
         pool(std::make_shared<BufferPool>(given.max_prefetched_bytes)),
         segments(files, given.max_segment_bytes),
@@ -52,6 +52,8 @@ struct RandomAccessReader::State {
   void BeginRun(std::span<const WantedRecord> run);
   OwnedRecord FromFetch(const RecordLocation& location, const std::shared_ptr<Fetch>& fetch);
   OwnedRecord FromSegment(const RecordLocation& location);
+  void CheckOrReadAgain(const OpenShard& shard, const RecordLocation& location,
+                        std::span<uint8_t> frame, size_t got) const;
   void Check(const OpenShard& shard, const RecordLocation& location, ByteView frame) const;
 
   std::shared_ptr<ShardFiles> files;
@@ -114,6 +116,21 @@ void RandomAccessReader::State::Check(const OpenShard& shard, const RecordLocati
   }
 }
 
+// Checks a frame in the caller's memory, of which `got` bytes were read; reads it again if it is
+// damaged and that may help.
+void RandomAccessReader::State::CheckOrReadAgain(const OpenShard& shard,
+                                                 const RecordLocation& location,
+                                                 std::span<uint8_t> frame, size_t got) const {
+  try {
+    Check(shard, location, frame.first(got));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+    got = shard.file().ReadAgain(location.offset, frame);
+    if (got == 0) throw;
+    Check(shard, location, frame.first(got));
+  }
+}
+
 OwnedRecord RandomAccessReader::State::FromFetch(const RecordLocation& location,
                                                  const std::shared_ptr<Fetch>& fetch) {
   fetcher->Finish(*fetch);
@@ -124,7 +141,8 @@ OwnedRecord RandomAccessReader::State::FromFetch(const RecordLocation& location,
     frame = {fetch->memory.get() + start,
              std::min<size_t>(fetch->got - start, location.length + kFrameBytes)};
   }
-  Check(*fetch->shard, location, frame);
+  std::span<uint8_t> own(fetch->memory.get() + start, frame.size());
+  CheckOrReadAgain(*fetch->shard, location, own, own.size());
   return {fetch->memory, frame.subspan(kFrameHeaderBytes, location.length)};
 }
 
@@ -244,7 +262,7 @@ ByteView RandomAccessReader::Read(uint64_t id, ByteBuffer& memory) {
       const size_t bytes = location.length + kFrameBytes;
       if (memory.size() < bytes) memory.resize(bytes);
       const size_t got = state.fetcher->ReadInto(*shard, location.offset, {memory.data(), bytes});
-      state.Check(*shard, location, {memory.data(), got});
+      state.CheckOrReadAgain(*shard, location, {memory.data(), bytes}, got);
       return {memory.data() + kFrameHeaderBytes, location.length};
     }
   }

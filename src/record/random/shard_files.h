@@ -62,6 +62,9 @@ class ShardFiles {
   // Throws Error: kNotFound, kIo; kCorrupt if the file's size differs from that in the index.
   std::shared_ptr<const OpenShard> Open(uint32_t shard);
 
+  // False if the shards are not files of the operating system.
+  bool CanMap() const { return index_.shard_count() == 0 || files_.CanMap(path_of_(0)); }
+
   const Index& index() const noexcept { return index_; }
 
  private:

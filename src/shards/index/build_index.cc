@@ -7,6 +7,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/folders.h"
 #include "src/base/format.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/index/index_split.h"
 #include "src/shards/layout/split_folders.h"
 
@@ -31,9 +32,9 @@ class Progress {
 // A pattern or a single shard may name a part of a split, but the index must cover all of it.
 void RefusePartOfSplit(const LayoutSplit& part) {
   const std::string folder = FolderOf(part.index).empty() ? "." : FolderOf(part.index);
-  if (!PosixFiles().Exists(folder + "/" + kManifestName)) return;
+  if (!remote::DataFiles().Exists(folder + "/" + kManifestName)) return;
   const std::string file = std::filesystem::path(part.index).filename();
-  for (const auto& split : ReadManifest(PosixFiles(), folder).splits) {
+  for (const auto& split : ReadManifest(remote::DataFiles(), folder).splits) {
     if (split.index != file || split.shards.size() == part.shards.size()) continue;
     throw Error(ErrorKind::kInvalidArgument,
                 format("is the index of all {} shards of the split, but {} are given",

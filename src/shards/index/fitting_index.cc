@@ -4,6 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "src/remote/store/local_copy.h"
 
 namespace recpack {
 namespace {
@@ -26,9 +27,11 @@ bool Fits(const Index& index, const LayoutSplit& split) {
 }  // namespace
 
 std::optional<Index> FittingIndex(const LayoutSplit& split) {
-  if (split.index.empty() || !PosixFiles().Exists(split.index)) return {};
+  if (split.index.empty()) return {};
+  const auto path = remote::FindLocalCopy(split.index);
+  if (!path) return {};
   try {
-    Index index = Index::Open(split.index);
+    Index index = Index::Open(*path);
     if (Fits(index, split)) return index;
   } catch (const Error&) {  // treat a damaged index as missing
   }

@@ -5,6 +5,7 @@
 
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/index/ordered_index.h"
 #include "src/shards/layout/layout.h"
 #include "src/shards/layout/split_folders.h"
@@ -29,7 +30,7 @@ BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
       const std::string shard = split.shards[i];
       std::optional<ShardEntries> entries;
       if (known != nullptr) entries = known->Find(shard, split.ListedAt(i).has_value());
-      if (!entries) entries = ScanShard(PosixFiles(), shard, options.verify);
+      if (!entries) entries = ScanShard(remote::DataFiles(), shard, options.verify);
       if (const auto listed = split.ListedAt(i)) {
         RefuseUnlisted(shard, {.records = entries->lengths.size(), .bytes = entries->file_bytes},
                        *listed);

@@ -7,6 +7,8 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/store/local_copy.h"
 #include "src/shards/layout/split_folders.h"
 
 namespace recpack {
@@ -30,9 +32,9 @@ const IndexedShards* KnownShards::FindIndex(const std::string& shard) {
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = folders_.try_emplace(FolderOf(shard));
   const std::string path = IndexBeside(split_, shard);
-  if (!is_new || !PosixFiles().Exists(path)) return at->second.get();
+  if (!is_new || !remote::DataFiles().Exists(path)) return at->second.get();
   try {
-    at->second = std::make_unique<IndexedShards>(Index::Open(path));
+    at->second = std::make_unique<IndexedShards>(Index::Open(remote::LocalCopy(path)));
   } catch (const Error&) {  // treat a damaged index as missing
   }
   return at->second.get();
@@ -43,7 +45,7 @@ std::optional<ShardEntries> KnownShards::Find(const std::string& path, bool is_l
   if (known == nullptr) return {};
   const auto found = known->Find(fs::path(path).filename().string());
   if (!found) return {};
-  const uint64_t bytes = PosixFiles().OpenForReading(path)->Size();
+  const uint64_t bytes = remote::DataFiles().OpenForReading(path)->Size();
   if (bytes == known->index().shard_bytes(*found)) return known->index().Entries(*found);
   if (is_listed) return {};
   RefuseOtherSize(path, bytes, known->index().shard_bytes(*found));

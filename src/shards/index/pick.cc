@@ -5,6 +5,7 @@
 #include "recpack/record/random_access_reader.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/index/fitting_index.h"
 #include "src/shards/index/index_split.h"
 #include "src/shards/index/indexed_shards.h"
@@ -26,7 +27,7 @@ void ReadThrough(const LayoutSplit& split, std::span<const uint64_t> ordinals,
   uint64_t ordinal = 0;
   auto next = ordinals.begin();
   for (const auto& path : split.shards) {
-    RecordReader reader(PosixFiles().OpenForReading(path), {});
+    RecordReader reader(remote::DataFiles().OpenForReading(path), {});
     for (Record record; next != ordinals.end() && reader.Next(record); ++ordinal) {
       for (; next != ordinals.end() && *next == ordinal; ++next) visit(ordinal, record.payload);
     }
@@ -52,7 +53,8 @@ void VisitRecords(const LayoutSplit& split, const Index& index, std::span<const 
                                                     ordinals.back(), index.record_count()));
   }
   if (HasForeignStream(index)) return ReadThrough(split, ordinals, visit);
-  RandomAccessReader source(index, [&](size_t shard) { return split.shards[shard]; });
+  RandomAccessReader source(
+      index, [&](size_t shard) { return split.shards[shard]; }, {}, remote::DataFiles());
   source.Prefetch(ordinals);
   for (const uint64_t ordinal : ordinals) visit(ordinal, source.Get(ordinal).payload());
 }

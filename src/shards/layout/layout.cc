@@ -13,6 +13,9 @@
 #include "recpack/base/folders.h"
 #include "recpack/base/text.h"
 #include "src/base/format.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/store/listing.h"
+#include "src/remote/url/url.h"
 #include "src/shards/files/path_pattern.h"
 #include "src/shards/files/paths_once.h"
 #include "src/shards/files/system_errors.h"
@@ -54,7 +57,8 @@ Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
 }
 
 Layout FromManifest(const std::string& folder) {
-  Layout layout{.folder = folder, .splits = {}, .manifest = ReadManifest(PosixFiles(), folder)};
+  Layout layout{
+      .folder = folder, .splits = {}, .manifest = ReadManifest(remote::DataFiles(), folder)};
   for (const auto& split : layout.manifest->splits) {
     LayoutSplit found{.name = split.name, .shards = {}, .index = {}, .listed = {}};
     found.listed.reserve(split.shards.size());
@@ -133,7 +137,26 @@ std::vector<std::string> Glob(const std::string& pattern) {
   return paths;
 }
 
+// Finds shards at a URL: a folder that has a manifest, a manifest, a shard, or, where the store
+// lists its objects, a folder of shards.
+Layout FindAtUrl(std::string path, Layout (*from_manifest)(const std::string& folder)) {
+  remote::ParseUrl(path);  // throws if it is none
+  while (path.ends_with('/')) path.pop_back();
+  const std::string manifest = std::string("/") + kManifestName;
+  if (path.ends_with(manifest)) return from_manifest(path.substr(0, path.size() - manifest.size()));
+  if (HasShardName(path.substr(path.rfind('/') + 1))) return GroupBySplit({path}, "");
+  if (remote::DataFiles().Exists(path + manifest)) return from_manifest(path);
+  std::vector<std::string> paths;
+  for (const remote::ListedObject& object : remote::ListFolder(path)) {
+    if (HasShardName(object.url.substr(object.url.rfind('/') + 1))) paths.push_back(object.url);
+  }
+  if (!paths.empty()) return GroupBySplit(std::move(paths), path);
+  throw Error(ErrorKind::kNotFound, "holds neither a manifest.json nor a TFRecord file",
+              {.path = path}, "name a folder of shards, or a shard");
+}
+
 Layout Find(const std::string& path, Layout (*from_manifest)(const std::string& folder)) {
+  if (remote::IsUrl(path)) return FindAtUrl(path, from_manifest);
   const fs::path given(path);
   const fs::file_status there = StatusOf(path);
   if (fs::is_directory(there)) {
@@ -185,9 +208,7 @@ Layout JoinLayouts(std::vector<Layout> layouts) {
 uint64_t ShardBytes(const LayoutSplit& split) {
   uint64_t bytes = 0;
   for (const auto& path : split.shards) {
-    std::error_code missing;
-    const uint64_t size = fs::file_size(path, missing);
-    if (!missing) bytes += size;
+    bytes += remote::FileBytes(path).value_or(0);
   }
   return bytes;
 }

@@ -9,6 +9,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/record/index.h"
+#include "src/remote/store/local_copy.h"
 
 namespace recpack {
 namespace {
@@ -41,7 +42,7 @@ std::optional<Index> IndexOf(const LayoutSplit& split) {
   std::error_code code;
   if (split.index.empty() || !fs::exists(split.index, code)) return {};
   try {
-    Index index = Index::Open(split.index);
+    Index index = Index::Open(remote::LocalCopy(split.index));
     if (index.shard_count() == split.shards.size()) return index;
   } catch (const Error&) {  // match by size only
   }

@@ -3,6 +3,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "src/base/format.h"
+#include "src/remote/store/data_files.h"
 
 namespace recpack {
 
@@ -14,7 +15,7 @@ Sha256Digest DigestOf(ByteView bytes) {
 
 ByteBuffer ReadSideFile(const std::string& folder, const ManifestFile& file) {
   const std::string path = folder + "/" + file.file;
-  ByteBuffer bytes = ReadWholeFile(PosixFiles(), path);
+  ByteBuffer bytes = ReadWholeFile(remote::DataFiles(), path);
   if (bytes.size() != file.bytes) {
     throw Error(ErrorKind::kCorrupt,
                 format("is {} bytes long, the manifest says {}", bytes.size(), file.bytes),

@@ -9,6 +9,7 @@
 #include "recpack/record/index.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/remote/store/data_files.h"
 #include "src/shards/layout/layout.h"
 #include "src/shards/layout/split_folders.h"
 
@@ -45,7 +46,7 @@ class FrameSpooler {
 
 // Opens the index of a split. If it is missing or damaged, the shards are scanned.
 std::optional<Index> OpenIndex(const std::string& path) {
-  if (path.empty() || !PosixFiles().Exists(path)) return {};
+  if (path.empty() || !remote::DataFiles().Exists(path)) return {};
   try {
     return Index::Open(path);
   } catch (const Error&) {
@@ -133,7 +134,7 @@ std::optional<RandomAccessReader> RecordShards::OpenSource(const SplitIndex& kno
 
 void RecordShards::Open(RecordShard& shard, const SplitIndex& known, size_t number,
                         const RecordFilter& filter, bool is_listed) {
-  auto file = PosixFiles().OpenForReading(shard.path);
+  auto file = remote::DataFiles().OpenForReading(shard.path);
   shard.file_bytes = file->Size();
   shard.compression = RecordReader(std::move(file), {}).compression();
   const bool compressed = shard.compression != Compression::kNone;
@@ -146,12 +147,12 @@ void RecordShards::Open(RecordShard& shard, const SplitIndex& known, size_t numb
   }
   const bool unpack = compressed && !shard.first_id;
   if (unpack || !filter.empty()) return ReadThrough(shard, filter, unpack);
-  if (!entries) entries = ScanShard(PosixFiles(), shard.path, false);
+  if (!entries) entries = ScanShard(remote::DataFiles(), shard.path, false);
   for (const uint32_t length : entries->lengths) shard.places.Add(length);
 }
 
 void RecordShards::ReadThrough(RecordShard& shard, const RecordFilter& filter, bool unpack) {
-  RecordReader reader(PosixFiles().OpenForReading(shard.path), {});
+  RecordReader reader(remote::DataFiles().OpenForReading(shard.path), {});
   SpoolFile* spool = unpack ? &spools_.Take() : nullptr;
   std::optional<FrameSpooler> spooler;
   if (unpack) {

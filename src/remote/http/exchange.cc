@@ -1,0 +1,81 @@
+#include "src/remote/http/exchange.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace recpack::remote {
+namespace {
+
+constexpr size_t kMostErrorText = 64 << 10;
+
+std::optional<uint64_t> Number(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+}  // namespace
+
+std::string Exchange::Header(const std::string& name) const {
+  const auto found = headers_.find(name);
+  return found == headers_.end() ? "" : found->second;
+}
+
+std::optional<ContentRange> Exchange::Range() const {
+  const std::string text = Header("content-range");  // "bytes 0-9/100"; "bytes */100"
+  constexpr std::string_view kUnit = "bytes ";
+  const size_t slash = text.find('/');
+  if (!text.starts_with(kUnit) || slash == std::string::npos) return {};
+  const std::string_view range = std::string_view(text).substr(kUnit.size(), slash - kUnit.size());
+  const auto total = Number(std::string_view(text).substr(slash + 1));
+  if (!total) return {};
+  if (range == "*") return ContentRange{0, 0, *total};
+  const size_t dash = range.find('-');
+  if (dash == range.npos) return {};
+  const auto first = Number(range.substr(0, dash)), last = Number(range.substr(dash + 1));
+  if (!first || !last || *last < *first || *last >= *total) return {};
+  return ContentRange{*first, *last, *total};
+}
+
+void Exchange::AddHeader(std::string_view line) {
+  if (line.starts_with("HTTP/")) {  // of the answer after a redirection or a 100
+    headers_.clear();
+    return;
+  }
+  const size_t colon = line.find(':');
+  if (colon == line.npos) return;
+  std::string name(line.substr(0, colon));
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  std::string_view value = line.substr(colon + 1);
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!value.empty() && is_space(value.front())) value.remove_prefix(1);
+  while (!value.empty() && is_space(value.back())) value.remove_suffix(1);
+  headers_[std::move(name)] = value;
+}
+
+bool Exchange::AddBody(ByteView bytes) {
+  const bool failed = status_ >= 300;
+  if (failed || into_.data() == nullptr) {
+    const size_t room =
+        failed ? kMostErrorText - std::min(kMostErrorText, text_.size()) : bytes.size();
+    const ByteView kept = bytes.first(std::min(room, bytes.size()));
+    text_.append(reinterpret_cast<const char*>(kept.data()), kept.size());
+  } else {
+    if (bytes.size() > into_.size() - received_) return false;
+    std::ranges::copy(bytes, into_.begin() + static_cast<ptrdiff_t>(received_));
+  }
+  received_ += bytes.size();
+  return true;
+}
+
+void Exchange::Finish(long status, std::string error) noexcept {
+  status_ = status;
+  error_ = std::move(error);
+  done_.store(1, std::memory_order_release);
+  done_.notify_all();
+}
+
+}  // namespace recpack::remote

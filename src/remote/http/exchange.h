@@ -1,0 +1,70 @@
+// An HTTP request and its answer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recpack/base/bytes.h"
+
+namespace recpack::remote {
+
+struct Request {
+  std::string method = "GET";
+  std::string url;
+  std::vector<std::string> headers;  // "Name: value"
+  std::string body;
+};
+
+// Inclusive range of bytes in an object, as in the header Content-Range.
+struct ContentRange {
+  uint64_t first = 0;
+  uint64_t last = 0;
+  uint64_t total = 0;
+};
+
+// Filled by the reactor's thread until done(); read-only afterwards. The request is the caller's
+// until it is given to a reactor.
+class Exchange {
+ public:
+  // The body of a successful answer goes to `into`, which must stay valid until the exchange is
+  // done and must not be too small; to text() if it is empty.
+  explicit Exchange(Request request, std::span<uint8_t> into = {})
+      : request_(std::move(request)), into_(into) {}
+
+  const Request& request() const noexcept { return request_; }
+
+  bool done() const noexcept { return done_.load(std::memory_order_acquire) != 0; }
+  void Wait() const noexcept { done_.wait(0, std::memory_order_acquire); }
+
+  // After it is done:
+  long status() const noexcept { return status_; }  // 0: no answer; error() says why
+  bool ok() const noexcept { return error_.empty() && status_ >= 200 && status_ < 300; }
+  const std::string& error() const noexcept { return error_; }  // of the connection
+  size_t received() const noexcept { return received_; }        // bytes of the body
+  const std::string& text() const noexcept { return text_; }    // body, of failures as well
+  std::string Header(const std::string& name) const;            // by lower-case name; else empty
+  std::optional<ContentRange> Range() const;
+
+ private:
+  friend class Reactor;
+
+  void AddHeader(std::string_view line);
+  bool AddBody(ByteView bytes);  // false: too much
+  void Finish(long status, std::string error) noexcept;
+
+  const Request request_;
+  const std::span<uint8_t> into_;
+  long status_ = 0;
+  std::string error_;
+  size_t received_ = 0;
+  std::string text_;
+  std::map<std::string, std::string> headers_;
+  std::atomic<int> done_ = 0;
+};
+
+}  // namespace recpack::remote

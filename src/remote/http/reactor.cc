@@ -1,0 +1,179 @@
+#include "src/remote/http/reactor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "recpack/base/error.h"
+#include "src/remote/http/curl_library.h"
+
+namespace recpack::remote {
+namespace {
+
+// Additive increase, multiplicative decrease (as TCP's congestion control, RFC 5681).
+constexpr double kFirstLimit = 32, kLeastLimit = 1, kMostLimit = 128;
+constexpr double kDecrease = 0.5;
+constexpr int kPollMilliseconds = 1000;
+constexpr long kConnectMilliseconds = 10'000;
+constexpr long kSlowestBytes = 1024, kSlowSeconds = 20;  // slower for so long: a stall
+constexpr long kReceiveBuffer = 256 << 10;
+
+}  // namespace
+
+struct Reactor::Running {
+  std::shared_ptr<Exchange> exchange;
+  CURL* easy;
+  curl_slist* headers = nullptr;
+};
+
+Reactor& Reactor::Get() {
+  static std::atomic<Reactor*> current = nullptr;
+  Reactor* there = current.load(std::memory_order_acquire);
+  while (there == nullptr || there->process_ != ::getpid()) {
+    auto made = std::unique_ptr<Reactor>(new Reactor);
+    if (!current.compare_exchange_strong(there, made.get(), std::memory_order_acq_rel)) continue;
+    there = made.release();
+    std::thread([there] { there->Run(); }).detach();
+  }
+  return *there;
+}
+
+Reactor::Reactor() : process_(::getpid()), multi_(Curl().multi_init()), limit_(kFirstLimit) {
+  Curl().multi_setopt(multi_, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+}
+
+void Reactor::Start(std::shared_ptr<Exchange> exchange) {
+  {
+    const std::lock_guard lock(mutex_);
+    urgent_.push_back(std::move(exchange));
+  }
+  Curl().multi_wakeup(multi_);
+}
+
+void Reactor::Queue(Starter starter) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(starter));
+  }
+  Curl().multi_wakeup(multi_);
+}
+
+void Reactor::SlowDown() noexcept {
+  const std::lock_guard lock(mutex_);
+  limit_ = std::max(kLeastLimit, limit_ * kDecrease);
+}
+
+void Reactor::Run() noexcept {
+  for (;;) Step();
+}
+
+void Reactor::Step() {
+  AddWaiting();
+  int running = 0;
+  Curl().multi_perform(multi_, &running);
+  FinishDone();
+  AddWaiting();
+  Curl().multi_poll(multi_, nullptr, 0, kPollMilliseconds, nullptr);
+}
+
+void Reactor::AddWaiting() {
+  for (;;) {
+    std::shared_ptr<Exchange> next;
+    Starter starter;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!urgent_.empty()) {  // somebody waits for it
+        next = std::move(urgent_.front());
+        urgent_.pop_front();
+      } else if (!queue_.empty() && static_cast<double>(running_) < limit_) {
+        starter = std::move(queue_.front());
+        queue_.pop_front();
+      } else {
+        return;
+      }
+    }
+    if (starter) next = starter();
+    if (next) Add(std::move(next));
+  }
+}
+
+void Reactor::Add(std::shared_ptr<Exchange> exchange) {
+  const CurlLibrary& curl = Curl();
+  CURL* const easy = idle_.empty() ? curl.easy_init() : idle_.back();
+  if (!idle_.empty()) idle_.pop_back();
+  auto running = std::make_unique<Running>(Running{std::move(exchange), easy});
+  const Request& request = running->exchange->request();
+  curl.easy_reset(easy);  // keeps connections
+  for (const std::string& header : request.headers) {
+    running->headers = curl.slist_append(running->headers, header.c_str());
+  }
+  // Waiting for "100 Continue" would cost a round trip.
+  running->headers = curl.slist_append(running->headers, "Expect:");
+  curl.easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+  curl.easy_setopt(easy, CURLOPT_HTTPHEADER, running->headers);
+  curl.easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  if (request.method == "HEAD") curl.easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  if (!request.body.empty() || request.method == "PUT" || request.method == "POST") {
+    curl.easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
+    curl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
+  }
+  curl.easy_setopt(easy, CURLOPT_PRIVATE, running.get());
+  curl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, &Reactor::OnHeader);
+  curl.easy_setopt(easy, CURLOPT_HEADERDATA, running.get());
+  curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Reactor::OnBody);
+  curl.easy_setopt(easy, CURLOPT_WRITEDATA, running.get());
+  curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
+  curl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, kSlowestBytes);
+  curl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, kSlowSeconds);
+  curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBuffer);
+  curl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl.multi_add_handle(multi_, easy);
+  ++running_;
+  running.release();  // NOLINT(bugprone-unused-return-value): FinishDone() owns it
+}
+
+void Reactor::FinishDone() {
+  const CurlLibrary& curl = Curl();
+  int left = 0;
+  while (const CURLMsg* const message = curl.multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    CURL* const easy = message->easy_handle;
+    const CURLcode code = message->data.result;
+    void* owner = nullptr;
+    curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    const std::unique_ptr<Running> running(static_cast<Running*>(owner));
+    long status = 0;
+    curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    curl.multi_remove_handle(multi_, easy);
+    curl.slist_free_all(running->headers);
+    idle_.push_back(easy);
+    --running_;
+    if (code == CURLE_OK && status < 300) {
+      const std::lock_guard lock(mutex_);
+      limit_ = std::min(kMostLimit, limit_ + 1 / limit_);
+    }
+    running->exchange->Finish(status, code == CURLE_OK ? "" : curl.easy_strerror(code));
+  }
+}
+
+size_t Reactor::OnHeader(const char* data, size_t size, size_t count, void* given) noexcept {
+  static_cast<Running*>(given)->exchange->AddHeader({data, size * count});
+  return size * count;
+}
+
+size_t Reactor::OnBody(const char* data, size_t size, size_t count, void* given) noexcept {
+  auto& running = *static_cast<Running*>(given);
+  Exchange& exchange = *running.exchange;
+  if (exchange.received_ == 0) {
+    Curl().easy_getinfo(running.easy, CURLINFO_RESPONSE_CODE, &exchange.status_);
+  }
+  const ByteView bytes(reinterpret_cast<const uint8_t*>(data), size * count);
+  return exchange.AddBody(bytes) ? bytes.size() : 0;  // 0 ends the exchange with an error
+}
+
+}  // namespace recpack::remote

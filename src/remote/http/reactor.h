@@ -1,0 +1,60 @@
+// Reactor: one thread that runs many HTTP exchanges at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "src/remote/http/exchange.h"
+
+namespace recpack::remote {
+
+class Reactor {
+ public:
+  // Returns the process's reactor; starts it at the first call, and anew in a forked child.
+  // Thread-safe. Never destroyed. Throws Error (kUnsupported) without libcurl.
+  static Reactor& Get();
+
+  // Returns what is to be sent now; null: nothing.
+  using Starter = std::function<std::shared_ptr<Exchange>()>;
+
+  // Starts the exchange, before those that are queued. Thread-safe, does not block. It is done in
+  // any case, at last by a timeout.
+  void Start(std::shared_ptr<Exchange> exchange);
+
+  // Queues an exchange until fewer than the limit are under way: then `starter` is called, on the
+  // reactor's thread. It must not throw. Thread-safe, does not block.
+  void Queue(Starter starter);
+
+  // Lowers the limit, because the store asked for fewer requests. It rises again with each
+  // exchange that succeeds.
+  void SlowDown() noexcept;
+
+ private:
+  struct Running;
+
+  Reactor();
+  void Run() noexcept;
+  void Step();
+  void AddWaiting();
+  void Add(std::shared_ptr<Exchange> exchange);
+  void FinishDone();
+  static size_t OnHeader(const char* data, size_t size, size_t count, void* running) noexcept;
+  static size_t OnBody(const char* data, size_t size, size_t count, void* running) noexcept;
+
+  const pid_t process_;
+  void* const multi_;  // CURLM
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<Exchange>> urgent_;  // guarded by mutex_
+  std::deque<Starter> queue_;                     // guarded by mutex_
+  double limit_;                                  // guarded by mutex_
+  std::vector<void*> idle_;                       // CURL, of the reactor's thread
+  size_t running_ = 0;                            // of the reactor's thread
+};
+
+}  // namespace recpack::remote

@@ -1,0 +1,29 @@
+// Requests that are repeated until they succeed or their time is over.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "recpack/base/error.h"
+#include "src/remote/http/exchange.h"
+
+namespace recpack::remote {
+
+// Returns what to send, signed for now.
+using MakeRequest = std::function<Request()>;
+
+// Tells why the answer is no answer to the request, such as a range that was not asked for; empty
+// if it is one. A refused answer is asked for again.
+using RefuseAnswer = std::function<std::string(const Exchange&)>;
+
+// Sends the request, and again after connections that fail, and after the statuses 408, 429, 500,
+// 502, 503 and 504: with full jitter up to 0.1 s, doubled each time up to 5 s, not before
+// Retry-After, for 60 s. `first`: an exchange of the same request that is under way, or null.
+// Returns the answer, of any other status. Throws Error (kIo), with the last failure and `path`.
+std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uint8_t> into,
+                                          const RefuseAnswer& refuse, const std::string& path,
+                                          std::shared_ptr<Exchange> first = nullptr);
+
+}  // namespace recpack::remote

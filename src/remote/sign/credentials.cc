@@ -1,0 +1,110 @@
+#include "src/remote/sign/credentials.h"
+
+#include <cstdlib>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/remote/sign/profile_file.h"
+
+namespace recpack::remote {
+namespace {
+
+constexpr uint64_t kMostBytes = 1 << 20;  // of a shared file
+constexpr char kDefaultRegion[] = "us-east-1";
+
+std::string FirstOf(const Environment& environment, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (std::string value = environment(name); !value.empty()) return value;
+  }
+  return {};
+}
+
+Profile ReadProfile(const std::string& path, const std::string& name) {
+  if (path.empty() || !PosixFiles().Exists(path)) return {};
+  const ByteBuffer bytes = ReadWholeFile(PosixFiles(), path, kMostBytes);
+  return FindProfile({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
+}
+
+std::string SharedFile(const Environment& environment, const char* variable, const char* name) {
+  if (std::string path = environment(variable); !path.empty()) return path;
+  const std::string home = environment("HOME");
+  return home.empty() ? "" : home + "/.aws/" + name;
+}
+
+// Settings of config and credentials files together; those of the latter apply.
+Profile SharedProfile(const Environment& environment, const std::string& name) {
+  Profile profile = ReadProfile(SharedFile(environment, "AWS_CONFIG_FILE", "config"), name);
+  for (auto& [key, value] :
+       ReadProfile(SharedFile(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials"), name)) {
+    profile[key] = value;
+  }
+  return profile;
+}
+
+void RefuseHalf(const std::string& access, const std::string& secret, const std::string& source) {
+  if (access.empty() == secret.empty()) return;
+  throw Error(ErrorKind::kInvalidArgument,
+              source + " has a key id without its secret, or a secret without its key id", {},
+              "set both");
+}
+
+StoreSettings GoogleSettings(const Environment& environment) {
+  StoreSettings settings{.credentials = {}, .region = "auto", .endpoint = {}, .source = {}};
+  const std::string access = environment("GS_ACCESS_KEY_ID");
+  const std::string secret = environment("GS_SECRET_ACCESS_KEY");
+  RefuseHalf(access, secret, "the environment (GS_ACCESS_KEY_ID)");
+  if (!access.empty()) {
+    settings.credentials = Credentials{access, secret, {}, 0};
+    settings.source = "the environment (GS_ACCESS_KEY_ID)";
+  }
+  settings.endpoint = environment("STORAGE_EMULATOR_HOST");
+  if (settings.endpoint.empty()) settings.endpoint = "https://storage.googleapis.com";
+  return settings;
+}
+
+}  // namespace
+
+std::string ProcessEnvironment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+StoreSettings FindSettings(const std::string& scheme, const Environment& environment) {
+  if (scheme == "gs") return GoogleSettings(environment);
+  std::string name = FirstOf(environment, {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"});
+  const bool is_named = !name.empty();
+  if (!is_named) name = "default";
+  Profile profile = SharedProfile(environment, name);
+  if (is_named && profile.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "there is no profile '" + name + "' (AWS_PROFILE)", {},
+                "write it to ~/.aws/credentials or ~/.aws/config");
+  }
+  StoreSettings settings;
+  settings.region = FirstOf(environment, {"AWS_REGION", "AWS_DEFAULT_REGION"});
+  if (settings.region.empty()) settings.region = profile["region"];
+  if (settings.region.empty()) settings.region = kDefaultRegion;
+  settings.endpoint = FirstOf(environment, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
+  if (settings.endpoint.empty()) settings.endpoint = profile["endpoint_url"];
+  if (environment("RECPACK_S3_ANONYMOUS") == "1") return settings;
+
+  const std::string access = environment("AWS_ACCESS_KEY_ID");
+  const std::string secret = environment("AWS_SECRET_ACCESS_KEY");
+  settings.source = "the environment (AWS_ACCESS_KEY_ID)";
+  RefuseHalf(access, secret, settings.source);
+  if (!access.empty()) {
+    settings.credentials = Credentials{access, secret, environment("AWS_SESSION_TOKEN"), 0};
+    return settings;
+  }
+  settings.source = "the profile '" + name + "'";
+  RefuseHalf(profile["aws_access_key_id"], profile["aws_secret_access_key"], settings.source);
+  if (!profile["aws_access_key_id"].empty()) {
+    settings.credentials =
+        Credentials{profile["aws_access_key_id"], profile["aws_secret_access_key"],
+                    profile["aws_session_token"], 0};
+    return settings;
+  }
+  settings.source.clear();
+  return settings;
+}
+
+}  // namespace recpack::remote

@@ -1,0 +1,41 @@
+// Credentials of object stores, found as the stores' own tools find them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace recpack::remote {
+
+// Secret: never in messages, logs or reports.
+struct Credentials {
+  std::string access;  // key id
+  std::string secret;
+  std::string token;    // of temporary credentials; otherwise empty
+  int64_t expires = 0;  // seconds since 1970; 0: never
+};
+
+// Value of an environment variable; empty if it is not set.
+using Environment = std::function<std::string(const char* name)>;
+
+std::string ProcessEnvironment(const char* name);
+
+// Settings of an object store.
+struct StoreSettings {
+  std::optional<Credentials> credentials;  // nullopt: anonymous
+  std::string region;                      // default: us-east-1
+  std::string endpoint;                    // such as http://127.0.0.1:9000; empty: the store's own
+  std::string source;                      // where the credentials were found, for messages
+};
+
+// Finds settings in this order: environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+// AWS_SESSION_TOKEN), then the profile AWS_PROFILE, or default, of the shared files
+// (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE; ~/.aws). Region:
+// AWS_REGION, AWS_DEFAULT_REGION, the profile's. Endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
+// the profile's endpoint_url. RECPACK_S3_ANONYMOUS=1: no credentials. For gs://,
+// GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY hold an HMAC key, and STORAGE_EMULATOR_HOST the
+// endpoint. Throws Error: kIo if a file cannot be read, kInvalidArgument if it is invalid.
+StoreSettings FindSettings(const std::string& scheme, const Environment& environment);
+
+}  // namespace recpack::remote

@@ -1,0 +1,42 @@
+// Ranges of an object that were announced, and are fetched ahead of their use.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "src/remote/http/exchange.h"
+#include "src/remote/store/object.h"
+
+namespace recpack::remote {
+
+// Thread-safe. Shared with the reactor, which calls back.
+class Announced : public std::enable_shared_from_this<Announced> {
+ public:
+  explicit Announced(std::shared_ptr<const Object> object) : object_(std::move(object)) {}
+
+  // Announces a range. Nothing happens if its beginning was announced already, or if too much is
+  // announced and not used.
+  void Add(uint64_t offset, uint64_t size);
+
+  // Copies what it has of the object from `offset` on; waits for it. Returns the number of bytes; 0
+  // if the byte at `offset` was not announced. Throws as Object::Fetch().
+  size_t Take(uint64_t offset, std::span<uint8_t> out);
+
+  // Returns when nothing writes to the ranges' memory any more. Nothing may be added afterwards.
+  void End();
+
+ private:
+  struct Part;
+
+  std::shared_ptr<Exchange> Send(Part& part);
+  std::shared_ptr<Part> Find(uint64_t offset) const;
+
+  const std::shared_ptr<const Object> object_;
+  mutable std::mutex mutex_;
+  std::list<std::shared_ptr<Part>> parts_;  // guarded by mutex_
+};
+
+}  // namespace recpack::remote

@@ -1,0 +1,54 @@
+#include "src/remote/store/listing.h"
+
+#include <charconv>
+
+#include "recpack/base/error.h"
+#include "src/remote/http/retry.h"
+#include "src/remote/store/service.h"
+#include "src/remote/store/xml.h"
+#include "src/remote/url/percent.h"
+
+namespace recpack::remote {
+namespace {
+
+uint64_t ToNumber(const std::string& text) {
+  uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+std::vector<ListedObject> ListFolder(const std::string& text) {
+  const Url url = ParseUrl(text);
+  if (url.scheme.starts_with("http")) {
+    throw Error(ErrorKind::kUnsupported, "a web server has no listing of files",
+                {.path = WithoutSecrets(text)},
+                "name the shards, or a folder that has a manifest.json");
+  }
+  const Service& service = Service::ForScheme(url.scheme);
+  const std::string prefix = url.path.empty() ? "" : url.path + "/";
+  std::vector<ListedObject> objects;
+  std::string token;
+  do {
+    // Names come percent-encoded: XML cannot hold all characters of a key.
+    Headers query = {
+        {"list-type", "2"}, {"prefix", prefix}, {"delimiter", "/"}, {"encoding-type", "url"}};
+    if (!token.empty()) query.emplace_back("continuation-token", token);
+    const auto answer =
+        SendWithRetries([&] { return service.MakeForBucket(url, query); }, {}, nullptr, text);
+    if (!answer->ok()) throw service.ToError(*answer, text);
+    for (const std::string_view object : Elements(answer->text(), "Contents")) {
+      const std::string key = PercentDecode(FirstElement(object, "Key"));
+      if (key == prefix) continue;  // a marker of the folder itself
+      objects.push_back(
+          {url.scheme + "://" + url.host + "/" + key, ToNumber(FirstElement(object, "Size"))});
+    }
+    token = FirstElement(answer->text(), "IsTruncated") == "true"
+                ? FirstElement(answer->text(), "NextContinuationToken")
+                : "";
+  } while (!token.empty());
+  return objects;
+}
+
+}  // namespace recpack::remote

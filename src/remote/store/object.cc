@@ -1,0 +1,70 @@
+#include "src/remote/store/object.h"
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/remote/http/retry.h"
+
+namespace recpack::remote {
+namespace {
+
+// Fetched when a file is opened: the end of a shard is compared with the index, and small files are
+// there with one request.
+constexpr uint64_t kTail = 64 << 10;
+
+std::string RangeText(uint64_t offset, uint64_t size) {
+  return format("bytes={}-{}", offset, offset + size - 1);
+}
+
+}  // namespace
+
+Object::Object(const std::string& url)
+    : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)) {
+  const auto make = [&] {
+    return service_.Make("GET", url_, {{"Range", format("bytes=-{}", kTail)}});
+  };
+  const auto answer = SendWithRetries(make, {}, nullptr, path_);
+  version_ = answer->Header("etag");
+  const auto range = answer->Range();
+  if (answer->status() == 416) return;  // an empty object has no range
+  if (!answer->ok()) throw service_.ToError(*answer, path_);
+  tail_.assign(answer->text().begin(), answer->text().end());
+  if (range) {
+    size_ = range->total;
+    if (tail_.size() == std::min(size_, kTail)) return;
+  } else if (answer->status() == 200 && tail_.size() <= kTail) {  // small objects come whole
+    size_ = tail_.size();
+    return;
+  }
+  throw Error(ErrorKind::kUnsupported, "the server does not send ranges of files",
+              {.path = WithoutSecrets(path_)}, "copy the file, or use a server that does");
+}
+
+Request Object::MakeRequest(uint64_t offset, uint64_t size) const {
+  Headers headers = {{"Range", RangeText(offset, size)}};
+  if (!version_.empty() && !version_.starts_with("W/")) headers.emplace_back("If-Match", version_);
+  return service_.Make("GET", url_, headers);
+}
+
+std::string Object::RefuseRange(const Exchange& exchange, uint64_t offset, uint64_t size) const {
+  if (!exchange.ok()) return {};  // an error that stands
+  const auto range = exchange.Range();
+  // Some stores send 200 with the bytes of the range.
+  const bool fits = range ? range->first == offset && range->last == offset + size - 1
+                          : exchange.status() == 200 && exchange.received() == size;
+  if (fits && exchange.received() == size) {
+    if (!range || range->total == size_) return {};
+  }
+  return format("the answer has other bytes than {}", RangeText(offset, size));
+}
+
+void Object::Fetch(uint64_t offset, std::span<uint8_t> out, std::shared_ptr<Exchange> first) const {
+  const auto answer = SendWithRetries(
+      [&] { return MakeRequest(offset, out.size()); }, out,
+      [&](const Exchange& exchange) { return RefuseRange(exchange, offset, out.size()); }, path_,
+      std::move(first));
+  if (!answer->ok()) throw service_.ToError(*answer, path_);
+}
+
+}  // namespace recpack::remote

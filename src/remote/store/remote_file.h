@@ -1,0 +1,36 @@
+// Objects read by ranges.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "recpack/base/file.h"
+#include "src/remote/store/announced.h"
+#include "src/remote/store/object.h"
+
+namespace recpack::remote {
+
+// An object. Thread-safe. WillNeed() announces a range, which is fetched when the reactor has room,
+// together with ranges next to it that were announced meanwhile. ReadAt() takes bytes of announced
+// ranges, waiting if needed, and fetches others. All requests are for the version that was opened.
+class RemoteFile final : public ReadableFile {
+ public:
+  // Throws Error: kNotFound; kIo; kUnsupported if the server has no ranges.
+  explicit RemoteFile(const std::string& url) : RemoteFile(std::make_shared<const Object>(url)) {}
+  explicit RemoteFile(std::shared_ptr<const Object> object)
+      : object_(std::move(object)), announced_(std::make_shared<Announced>(object_)) {}
+  ~RemoteFile() override { announced_->End(); }
+
+  size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
+  size_t ReadAgain(uint64_t offset, std::span<uint8_t> out) const override;
+  void WillNeed(uint64_t offset, uint64_t size) const noexcept override;
+  uint64_t Size() const override { return object_->size(); }
+  const std::string& path() const noexcept override { return object_->path(); }
+
+ private:
+  const std::shared_ptr<const Object> object_;
+  const std::shared_ptr<Announced> announced_;
+};
+
+}  // namespace recpack::remote

@@ -1,0 +1,134 @@
+#include "src/remote/store/service.h"
+
+#include <array>
+#include <ctime>
+#include <map>
+#include <mutex>
+
+#include "recpack/base/hash.h"
+#include "src/base/format.h"
+#include "src/remote/store/xml.h"
+#include "src/remote/url/percent.h"
+
+namespace recpack::remote {
+namespace {
+
+constexpr char kAllowHttp[] = "RECPACK_ALLOW_HTTP";
+
+bool IsLoopback(std::string host) {
+  if (host.starts_with("[::1]")) return true;
+  host = host.substr(0, host.find(':'));
+  return host == "localhost" || host.starts_with("127.");
+}
+
+std::string BodySha256(const std::string& body) {
+  if (body.empty()) return kEmptySha256;
+  Sha256 hash;
+  hash.Update(AsBytes(body));
+  return Hex(hash.Finish());
+}
+
+}  // namespace
+
+const Service& Service::ForScheme(const std::string& scheme) {
+  static std::mutex mutex;
+  static auto* const services = new std::map<std::string, Service>;
+  const std::lock_guard lock(mutex);
+  const auto found = services->find(scheme);
+  if (found != services->end()) return found->second;
+  StoreSettings settings;
+  if (!scheme.starts_with("http")) settings = FindSettings(scheme, ProcessEnvironment);
+  return services->emplace(scheme, Service(scheme, std::move(settings))).first->second;
+}
+
+Service::Target Service::FindTarget(const Url& url, const std::string& key) const {
+  const std::string path = "/" + PercentEncode(key, true);
+  if (scheme_.starts_with("http")) return {scheme_ + "://" + url.host, url.host, "/" + url.path};
+  if (!settings_.endpoint.empty()) {
+    const Url endpoint = ParseUrl(settings_.endpoint);
+    return {endpoint.scheme + "://" + endpoint.host, endpoint.host,
+            "/" + PercentEncode(url.host, false) + path};
+  }
+  std::string host = "s3." + settings_.region + ".amazonaws.com";
+  // A certificate for *.s3... covers one label.
+  if (url.host.find('.') != std::string::npos) {
+    return {"https://" + host, host, "/" + url.host + path};
+  }
+  host = url.host + "." + host;
+  return {"https://" + host, host, path};
+}
+
+Request Service::Sign(const std::string& method, const Target& target, const Headers& query,
+                      const Headers& headers, std::string body) const {
+  Request request{
+      .method = method, .url = target.base + target.path, .headers = {}, .body = std::move(body)};
+  if (const std::string text = CanonicalQuery(query); !text.empty()) request.url += "?" + text;
+  for (const auto& [name, value] : headers) request.headers.push_back(name + ": " + value);
+  if (!settings_.credentials) return request;
+  if (target.base.starts_with("http:") && !IsLoopback(target.host) &&
+      ProcessEnvironment(kAllowHttp) != "1") {
+    throw Error(ErrorKind::kInvalidArgument,
+                "credentials would go over plain HTTP to " + target.host, {},
+                format("use an https:// endpoint, or set {}=1", kAllowHttp));
+  }
+  const RequestToSign to_sign{.method = method,
+                              .host = target.host,
+                              .path = target.path,
+                              .query = query,
+                              .headers = headers,
+                              .payload_sha256 = BodySha256(request.body)};
+  const SigningScope scope{.region = settings_.region, .time = std::time(nullptr)};
+  for (const auto& [name, value] : SignV4(to_sign, scope, *settings_.credentials)) {
+    request.headers.push_back(name + ": " + value);
+  }
+  return request;
+}
+
+Request Service::Make(const std::string& method, const Url& url, const Headers& headers,
+                      std::string body) const {
+  Request request = Sign(method, FindTarget(url, url.path), {}, headers, std::move(body));
+  if (!url.query.empty()) request.url += "?" + url.query;  // presigned
+  return request;
+}
+
+Request Service::MakeForBucket(const Url& url, const Headers& query) const {
+  return Sign("GET", FindTarget(url, ""), query, {}, {});
+}
+
+Error Service::ToError(const Exchange& exchange, const std::string& path) const {
+  const Place place{.path = WithoutSecrets(path)};
+  const std::string code = FirstElement(exchange.text(), "Code");
+  const std::string said = FirstElement(exchange.text(), "Message");
+  std::string reason = format("HTTP status {}", exchange.status());
+  if (!code.empty()) reason += ": " + code;
+  if (!said.empty()) reason += " (" + said + ")";
+  const std::string by = settings_.credentials
+                             ? "credentials are those of " + settings_.source
+                             : "no credentials were found, so the request was anonymous";
+  switch (exchange.status()) {
+    case 404:
+      return Error(ErrorKind::kNotFound,
+                   code == "NoSuchBucket" ? "there is no such bucket" : "there is no such object",
+                   place, "check the name");
+    case 401:
+    case 403:
+      if (code == "RequestTimeTooSkewed") {
+        return Error(ErrorKind::kIo, reason, place, "set this machine's clock");
+      }
+      return Error(ErrorKind::kIo, "access was refused: " + reason, place, by);
+    case 412:
+      return Error(ErrorKind::kCorrupt, "changed while it was read", place,
+                   "start again when nothing writes to it");
+    case 301:
+    case 307:
+      return Error(ErrorKind::kIo, reason, place,
+                   format("set AWS_REGION to the bucket's region{}",
+                          exchange.Header("x-amz-bucket-region").empty()
+                              ? ""
+                              : ", " + exchange.Header("x-amz-bucket-region")));
+    default:
+      return Error(ErrorKind::kIo, reason, place, "check the URL and the store's state");
+  }
+}
+
+}  // namespace recpack::remote

@@ -1,0 +1,51 @@
+// Requests to object stores and web servers, signed where there are credentials.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "recpack/base/error.h"
+#include "src/remote/http/exchange.h"
+#include "src/remote/sign/credentials.h"
+#include "src/remote/sign/sign_v4.h"
+#include "src/remote/url/url.h"
+
+namespace recpack::remote {
+
+// A store, with the settings of the process's environment when it was first used. Immutable and
+// thread-safe.
+class Service {
+ public:
+  // Returns the service of the scheme; never destroyed. Throws what FindSettings() throws.
+  static const Service& ForScheme(const std::string& scheme);
+
+  Service(std::string scheme, StoreSettings settings)
+      : scheme_(std::move(scheme)), settings_(std::move(settings)) {}
+
+  // Makes a request for the object `url`, signed for now. `headers` are signed as well. Throws
+  // Error (kInvalidArgument) for credentials that would go over plain HTTP to another machine.
+  Request Make(const std::string& method, const Url& url, const Headers& headers,
+               std::string body = {}) const;
+
+  // Makes a request for the bucket of `url`, with a query.
+  Request MakeForBucket(const Url& url, const Headers& query) const;
+
+  // Returns the error of a failed answer, with what the store says. `exchange`: not ok.
+  Error ToError(const Exchange& exchange, const std::string& path) const;
+
+ private:
+  struct Target {
+    std::string base;  // "https://host"
+    std::string host;
+    std::string path;  // encoded, with the first slash
+  };
+  Target FindTarget(const Url& url, const std::string& key) const;
+  Request Sign(const std::string& method, const Target& target, const Headers& query,
+               const Headers& headers, std::string body) const;
+
+  std::string scheme_;
+  StoreSettings settings_;
+};
+
+}  // namespace recpack::remote

@@ -1,0 +1,182 @@
+"""Object server for tests: a web server with ranges, and an S3 store that checks signatures, with seeded faults.
+
+Paths below /web/ are files, without credentials. Others are /BUCKET/KEY of the S3 interface: objects and
+ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS documents it.
+"""
+import hashlib
+import hmac
+import http.server
+import pathlib
+import random
+import re
+import socket
+import struct
+import threading
+import time
+import urllib.parse
+from xml.sax.saxutils import escape
+
+ACCESS, SECRET, REGION = 'TESTKEY', 'test/secret+key', 'eu-central-1'
+FAULTS = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated', 'corrupt')
+
+
+class Faults:
+    """Draws a fault for a share of the requests; counts them by kind."""
+
+    def __init__(self, share=0.0, seed=0, kinds=FAULTS):
+        self.share, self.kinds, self.counts = share, kinds, {}
+        self._random, self._lock = random.Random(seed), threading.Lock()
+
+    def draw(self):
+        with self._lock:
+            if self._random.random() >= self.share:
+                return None
+            kind = self._random.choice(self.kinds)
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            return kind
+
+
+class ObjectServer:
+    """Serves a folder on a free port of the loopback device until close()."""
+
+    def __init__(self, folder, faults=None, delay=0.0):
+        self.folder, self.faults, self.delay = pathlib.Path(folder), faults or Faults(), delay
+        self.requests = []  # (method, path, range)
+        handler = type('Handler', (_Handler,), {'of': self})
+        self._server = _Server(('127.0.0.1', 0), handler)
+        self._server.daemon_threads = True
+        self.url = f'http://127.0.0.1:{self._server.server_port}'
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def environment(self):
+        """Of a client of the S3 interface."""
+        return {'AWS_ACCESS_KEY_ID': ACCESS, 'AWS_SECRET_ACCESS_KEY': SECRET, 'AWS_REGION': REGION,
+                'AWS_ENDPOINT_URL': self.url}
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        """Clients may go at any time."""
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
+    wbufsize = -1  # an answer is sent at once
+    of: ObjectServer
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.of.requests.append((self.command, self.path, self.headers.get('Range')))
+        time.sleep(self.of.delay)
+        fault = self.of.faults.draw()
+        if fault in ('500', '503'):
+            return self.send(int(fault), _error('SlowDown', 'faulty on purpose'), {'Retry-After': '0'})
+        if fault == 'reset':
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+            self.connection.close()
+            self.close_connection = True
+            return None
+        parts = urllib.parse.urlsplit(self.path)
+        if parts.path.startswith('/web/'):
+            return self.send_file(urllib.parse.unquote(parts.path[5:]), fault)
+        if refused := self.refusal(parts):
+            return self.send(403, _error(*refused))
+        bucket, _, key = urllib.parse.unquote(parts.path[1:]).partition('/')
+        if not (self.of.folder / bucket).is_dir():
+            return self.send(404, _error('NoSuchBucket', 'there is none'))
+        if not key:
+            return self.send_listing(bucket, dict(urllib.parse.parse_qsl(parts.query)))
+        return self.send_file(f'{bucket}/{key}', fault)
+
+    def refusal(self, parts):
+        """Code and message for a wrong signature; None for the right one."""
+        given = re.fullmatch(r'AWS4-HMAC-SHA256 Credential=([^/]+)/(\d+)/([^/]+)/s3/aws4_request, '
+                             r'SignedHeaders=([^,]+), Signature=([0-9a-f]{64})',
+                             self.headers.get('Authorization', ''))
+        if not given:
+            return 'AccessDenied', 'the request is not signed'
+        access, day, region, names, signature = given.groups()
+        if access != ACCESS:
+            return 'InvalidAccessKeyId', 'there is no such key'
+        if region != REGION:
+            return 'AuthorizationHeaderMalformed', f'the region is {REGION}'
+        stamp = self.headers['x-amz-date']
+        query = '&'.join(sorted(f'{urllib.parse.quote(name, safe="-_.~")}={urllib.parse.quote(value, safe="-_.~")}'
+                                for name, value in urllib.parse.parse_qsl(parts.query, keep_blank_values=True)))
+        headers = ''.join(f'{name}:{" ".join(self.headers[name].split())}\n' for name in names.split(';'))
+        canonical = '\n'.join([self.command, parts.path, query, headers, names,
+                               self.headers['x-amz-content-sha256']])
+        text = '\n'.join(['AWS4-HMAC-SHA256', stamp, f'{day}/{region}/s3/aws4_request',
+                          hashlib.sha256(canonical.encode()).hexdigest()])
+        key = f'AWS4{SECRET}'.encode()
+        for part in (day, region, 's3', 'aws4_request'):
+            key = hmac.digest(key, part.encode(), 'sha256')
+        if hmac.digest(key, text.encode(), 'sha256').hex() != signature:
+            return 'SignatureDoesNotMatch', 'the signature is wrong'
+        return None
+
+    def send_listing(self, bucket, query):
+        folder = self.of.folder / bucket / query.get('prefix', '')
+        if not folder.is_dir():
+            return self.send(200, b'<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>')
+        names = sorted(path.name for path in folder.iterdir() if path.is_file())
+        begin = int(query.get('continuation-token', 0))
+        some = names[begin:begin + 2]  # small pages
+        more = begin + 2 < len(names)
+        contents = ''.join(
+            f'<Contents><Key>{escape(urllib.parse.quote(query.get("prefix", "") + name))}</Key>'
+            f'<Size>{(folder / name).stat().st_size}</Size></Contents>' for name in some)
+        token = f'<NextContinuationToken>{begin + 2}</NextContinuationToken>' if more else ''
+        return self.send(200, f'<?xml version="1.0"?><ListBucketResult>{contents}{token}'
+                              f'<IsTruncated>{str(more).lower()}</IsTruncated></ListBucketResult>'.encode())
+
+    def send_file(self, name, fault):
+        path = self.of.folder / name
+        if not path.is_file():
+            return self.send(404, _error('NoSuchKey', 'there is none'))
+        data = path.read_bytes()
+        etag = f'"{hashlib.md5(data).hexdigest()}"'
+        if self.headers.get('If-Match', etag) != etag:
+            return self.send(412, _error('PreconditionFailed', 'another version'))
+        if self.headers.get('If-None-Match') == etag:
+            return self.send(304, b'', {'ETag': etag})
+        wanted = re.fullmatch(r'bytes=(\d*)-(\d*)', self.headers.get('Range', ''))
+        if not wanted:
+            return self.send(200, data, {'ETag': etag}, fault)
+        first, last = wanted.groups()
+        begin = int(first) if first else max(0, len(data) - int(last))
+        end = min(int(last) + 1, len(data)) if first and last else len(data)
+        if begin >= len(data):
+            return self.send(416, b'', {'Content-Range': f'bytes */{len(data)}'})
+        if fault == 'wrong_range' and begin > 0:
+            begin, end = begin - 1, end - 1
+        return self.send(206, data[begin:end], {'ETag': etag, 'Content-Range':
+                                                f'bytes {begin}-{end - 1}/{len(data)}'}, fault)
+
+    def send(self, status, body, headers=(), fault=None):
+        if fault == 'corrupt' and body:
+            body = body[:-1] + bytes([body[-1] ^ 1])
+        if fault == 'truncated':
+            body = body[:len(body) // 2]
+        self.send_response(status)
+        for name, value in dict(headers).items():
+            self.send_header(name, value)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[:len(body) // 2] if fault == 'cut' else body)
+        self.wfile.flush()
+        if fault == 'cut':
+            self.close_connection = True
+
+
+def _error(code, message):
+    return f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>{message}</Message></Error>'.encode()

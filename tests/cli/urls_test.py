@@ -1,0 +1,190 @@
+"""Data sets at URLs: the same bytes as from the disk, through faults, and errors that say what to do."""
+import os
+import unittest
+
+from object_server import SECRET, Faults, ObjectServer
+from support import CIFAR, CliTest
+
+# Faults that are seen in an answer. A corrupt byte is seen by its record's CRC.
+SEEN = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated')
+
+
+class Urls(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.pack(CIFAR / 'cifar-10-batches-py', out='bucket/data')
+        self.local = self.folder / 'bucket/data'
+
+    def serve(self, **options):
+        server = ObjectServer(self.folder, **options)
+        self.addCleanup(server.close)
+        self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), **server.environment()}
+        return server
+
+    def batches(self, data, *flags):
+        return self.run_recpack('batches', data, '--recipe', 'cifar10-train', '--batch-size', 16, '--epoch', 2,
+                                '--json', *flags, env=self.env).stdout
+
+    def without_path(self, text, path):
+        return text.replace(str(path), 'DATA')
+
+
+class Reading(Urls):
+    def test_batches_are_those_of_the_disk(self):
+        server = self.serve()
+        for order in 'sequential', 'global', 'window:8:2:2':
+            here = self.without_path(self.batches(self.local, '--order', order), self.local)
+            for url in f'{server.url}/web/bucket/data', 's3://bucket/data', 's3://bucket/data/':
+                there = self.batches(url, '--order', order)
+                self.assertEqual(self.without_path(there, url.rstrip('/')), here, (url, order))
+
+    def test_commands_take_urls(self):
+        self.serve()
+        for command in 'ls', 'verify':
+            here = self.run_recpack(command, self.local, '--json', env=self.env).stdout
+            there = self.run_recpack(command, 's3://bucket/data', '--json', env=self.env).stdout
+            self.assertEqual(self.without_path(there, 's3://bucket/data'), self.without_path(here, self.local))
+        shard = next(self.local.glob('train-*.tfrecord')).name
+        here = self.run_recpack('cat', self.local / shard, env=self.env).stdout
+        self.assertEqual(self.run_recpack('cat', f's3://bucket/data/{shard}', env=self.env).stdout, here)
+
+    def test_a_folder_without_a_manifest_is_listed(self):
+        self.serve()
+        expected = self.batches(self.local, '--order', 'global')
+        (self.local / 'manifest.json').unlink()
+        there = self.batches('s3://bucket/data', '--order', 'global')
+        self.assertEqual(self.without_path(there, 's3://bucket/data'), self.without_path(expected, self.local))
+
+    def test_no_byte_is_fetched_twice(self):
+        # Larger than the read-ahead, which is 512 samples: that goes on into the next epoch.
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 500)
+        self.pack(self.folder / 'made', out='bucket/large')
+        server = self.serve()
+        flags = '--recipe', 'cifar10-train', '--batch-size', 50
+        self.run_recpack('batches', 's3://bucket/large', *flags, '--order', 'sequential', env=self.env)
+        shard = next((self.folder / 'bucket/large').glob('train-*.tfrecord'))
+        times = bytearray(shard.stat().st_size)
+        requests = [given.removeprefix('bytes=').split('-') for _, path, given in server.requests
+                    if path.endswith(shard.name)]
+        for first, last in requests:
+            if first:  # others are of the last bytes, when it is opened
+                times[int(first):int(last) + 1] = bytes(1 + n for n in times[int(first):int(last) + 1])
+        of_next_epoch = 600 * len(times) // 2000
+        self.assertLessEqual(set(times[of_next_epoch:]), {0, 1})
+        self.assertEqual(set(times[of_next_epoch:-65536]), {1})
+        self.assertLess(len(requests), 2000 / 20)  # neighbours come together
+        self.assertEqual({method for method, _, _ in server.requests}, {'GET'})
+
+    def test_a_first_batch_takes_four_requests_in_turn(self):
+        server = self.serve(delay=0.05)
+        self.run_recpack('batches', 's3://bucket/data', '--recipe', 'cifar10-train', '--batch-size', 16,
+                         '--order', 'sequential', '--limit', 1, env=self.env)
+        kinds = [path.rsplit('/', 1)[1].partition('-')[0] + ('' if given is None else ' range')
+                 for _, path, given in server.requests]
+        self.assertEqual(kinds[:2], ['manifest.json range', 'train.recindex'])
+        self.assertEqual(set(kinds[2:]), {'train range'})
+        self.assertEqual(kinds.count('manifest.json range'), 1)
+
+
+class Faulty(Urls):
+    def test_faults_change_nothing(self):
+        self.serve()
+        expected = self.without_path(self.batches(self.local, '--order', 'global'), self.local)
+        drawn = 0
+        for seed in range(int(os.environ.get('RECPACK_FAULT_SEEDS', 4))):
+            faults = Faults(share=0.3, seed=seed, kinds=SEEN)
+            self.serve(faults=faults)
+            there = self.batches('s3://bucket/data', '--order', 'global')
+            self.assertEqual(self.without_path(there, 's3://bucket/data'), expected, seed)
+            drawn += sum(faults.counts.values())
+        self.assertGreater(drawn, 4)
+
+    def test_a_damaged_answer_is_fetched_again(self):
+        server = self.serve()
+        expected = self.without_path(self.batches(self.local, '--order', 'global'), self.local)
+
+        class OneOfTheShard(Faults):
+            def draw(self):
+                _, path, given = server.requests[-1]
+                if self.counts or 'train-' not in path or given.startswith('bytes=-'):
+                    return None
+                self.counts['corrupt'] = 1
+                return 'corrupt'
+
+        server.faults = OneOfTheShard()
+        there = self.batches('s3://bucket/data', '--order', 'global')
+        self.assertEqual(self.without_path(there, 's3://bucket/data'), expected)
+        self.assertEqual(server.faults.counts, {'corrupt': 1})
+
+    def test_damage_in_the_store_is_an_error_with_its_place(self):
+        self.serve()
+        path = next(self.local.glob('train-*.tfrecord'))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        done = self.run_recpack('batches', 's3://bucket/data', '--recipe', 'cifar10-train', '--batch-size', 16,
+                                env=self.env, code=2)
+        self.assertRegex(done.stderr, r's3://bucket/data/train-\S+ at byte \d+ \(record \d+\): ')
+
+    def test_repair_to_a_local_folder(self):
+        self.serve()
+        path = next(self.local.glob('train-*.tfrecord'))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        self.run_recpack('repair', 's3://bucket/data', self.folder / 'saved', env=self.env, code=1)
+        self.assertEqual(self.json('ls', self.folder / 'saved')['splits']['train']['records'], 63)
+
+    def test_a_changed_object_is_an_error(self):
+        server = self.serve()
+        path = next(self.local.glob('train-*.tfrecord'))
+        data = path.read_bytes()
+
+        class AfterTheFirst(Faults):  # the version that was opened is gone
+            def draw(self):
+                if any('train-' in path and not given.startswith('bytes=-') for _, path, given in server.requests):
+                    path.write_bytes(data[:-1] + b'x')
+
+        server.faults = AfterTheFirst()
+        done = self.run_recpack('batches', 's3://bucket/data', '--recipe', 'cifar10-train', '--batch-size', 16,
+                                '--order', 'global', env=self.env, code=2)
+        self.assertIn('changed while it was read', done.stderr)
+
+
+class Refused(Urls):
+    def test_errors_say_what_to_do(self):
+        self.serve()
+        for url, saying in (('s3://nobucket/data', 'no such bucket'),
+                            ('s3://bucket/none', 'neither a manifest.json nor a TFRecord file'),
+                            ('s3://bucket/none/train-00000-of-00001.tfrecord', 'no such object'),
+                            ('s3://', 'has no bucket'),
+                            (self.env['AWS_ENDPOINT_URL'] + '/web/none', 'no listing')):
+            self.fails('ls', url, env=self.env, saying=saying)
+
+    def test_wrong_credentials_are_named_by_their_source(self):
+        self.serve()
+        for changed, saying in (({'AWS_SECRET_ACCESS_KEY': 'other'}, 'SignatureDoesNotMatch'),
+                                ({'AWS_ACCESS_KEY_ID': 'other'}, 'InvalidAccessKeyId'),
+                                ({'AWS_REGION': 'us-west-1'}, 'AuthorizationHeaderMalformed'),
+                                ({'RECPACK_S3_ANONYMOUS': '1'}, 'no credentials were found')):
+            self.fails('ls', 's3://bucket/data', env={**self.env, **changed}, saying=saying)
+        done = self.run_recpack('ls', 's3://bucket/data', env={**self.env, 'AWS_SECRET_ACCESS_KEY': SECRET + 'x'},
+                                code=2)
+        self.assertIn('the environment (AWS_ACCESS_KEY_ID)', done.stderr)
+        self.assertNotIn(SECRET, done.stderr)
+
+    def test_credentials_do_not_go_over_plain_http_to_others(self):
+        self.serve()
+        self.fails('ls', 's3://bucket/data', env={**self.env, 'AWS_ENDPOINT_URL': 'http://192.0.2.1:9000'},
+                   saying=['plain HTTP', 'RECPACK_ALLOW_HTTP'])
+
+    def test_local_use_loads_no_libcurl(self):
+        self.serve()
+        env = {**self.env, 'LD_DEBUG': 'libs'}
+        loads = {data: 'libcurl' in self.run_recpack('ls', data, env=env).stderr
+                 for data in (str(self.local), 's3://bucket/data')}
+        self.assertEqual(loads, {str(self.local): False, 's3://bucket/data': True})
+
+
+if __name__ == '__main__':
+    unittest.main()
