@@ -14,8 +14,8 @@
 #include "python/column.h"
 #include "python/dataset.h"
 #include "python/owned_array.h"
+#include "recpack/loader/feature.h"
 #include "recpack/loader/mixture.h"
-#include "src/loader/data/feature_mapper.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

@@ -6,7 +6,7 @@
 
 #include "python/owned_array.h"
 #include "recpack/base/error.h"
-#include "src/loader/data/feature_mapper.h"
+#include "recpack/loader/feature.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

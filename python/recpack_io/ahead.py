@@ -25,7 +25,7 @@ class AheadLoader(loading.Loader):
             raise InvalidArgumentError(f'{ahead} batches cannot be ahead: give 0 or more')
         self._ahead = ahead
         self._given = self._end = ''  # tokens of the last batch given and of an epoch's end
-        # Of the last batch given: a line. Empty if no batch is on its way then.
+        # Audit after the last batch given, as a line; empty: that of the core.
         self._audited = ''
         super().__init__(dataset, recipe, batch_type=_itself, **options)
 

@@ -35,7 +35,8 @@ struct Kinds {
     if (kind == "balanced") return View::ClassBalanced(large, "class");
     if (kind == "weighted") {
       std::vector<double> weights;
-      for (uint64_t id = 0; id < large.records(); ++id) weights.push_back(static_cast<double>(id % 7));
+      for (uint64_t id = 0; id < large.records(); ++id)
+        weights.push_back(static_cast<double>(id % 7));
       return View::Weighted(large, weights, 97);
     }
     return Mixture({{large, 3},

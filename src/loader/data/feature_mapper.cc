@@ -1,18 +1,13 @@
 #include "src/loader/data/feature_mapper.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <iterator>
 
 #include "recpack/base/error.h"
+#include "recpack/loader/feature.h"
 #include "src/base/format.h"
 
 namespace recpack {
 namespace {
-
-// Names of the image and of the label, of which a record has one.
-constexpr std::array<std::string_view, 2> kImageNames = {"image/encoded", "image"};
-constexpr std::array<std::string_view, 2> kLabelNames = {"image/class/label", "label"};
 
 template <typename Names>
 const FeatureView* FindAny(const ExampleView& example, const Names& names) {
@@ -23,17 +18,9 @@ const FeatureView* FindAny(const ExampleView& example, const Names& names) {
 }
 
 std::vector<std::string> FindTargets(const std::string& target) {
-  if (target == "image") return {kImageNames.begin(), kImageNames.end()};
-  if (target == "label") return {kLabelNames.begin(), kLabelNames.end()};
+  if (target == "image") return {std::begin(kImageNames), std::end(kImageNames)};
+  if (target == "label") return {std::begin(kLabelNames), std::end(kLabelNames)};
   return {target};
-}
-
-// Finds the image or the label by its other name.
-const FeatureView* FindUsual(const ExampleView& example, const std::string& name) {
-  for (const auto& names : {kImageNames, kLabelNames}) {
-    if (std::ranges::find(names, name) != names.end()) return FindAny(example, names);
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -78,16 +65,6 @@ void FeatureMapper::TakeOffset(ExampleView& example, const FeatureView& label) c
       throw Error(ErrorKind::kCorrupt, "has a label below the label offset");
     }
   }
-}
-
-const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature) {
-  if (const FeatureView* found = example.Find(feature)) return *found;
-  if (const FeatureView* found = FindUsual(example, feature)) return *found;
-  std::string names;
-  for (const auto& there : example)
-    names += (names.empty() ? "" : ", ") + std::string(there.name());
-  throw Error(ErrorKind::kInvalidArgument, format("the record has no feature '{}'", feature), {},
-              "it has: " + names);
 }
 
 }  // namespace recpack

@@ -39,9 +39,4 @@ class FeatureMapper {
   int64_t label_offset_ = 0;
 };
 
-// Returns the feature. The image is found as `image` or `image/encoded`, the label as `label` or
-// `image/class/label`, whichever of the two names the record has. Throws Error (kInvalidArgument)
-// that lists the record's features if it is missing.
-const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature);
-
 }  // namespace recpack

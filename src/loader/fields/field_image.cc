@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "recpack/base/error.h"
+#include "recpack/loader/feature.h"
 #include "src/base/format.h"
-#include "src/loader/data/feature_mapper.h"
 #include "src/loader/data/streams.h"
 #include "src/loader/fields/field_writer.h"
 #include "src/loader/fields/image_field_check.h"

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "recpack/base/error.h"
+#include "recpack/loader/feature.h"
 #include "src/base/format.h"
-#include "src/loader/data/feature_mapper.h"
 #include "src/loader/fields/field_writer.h"
 #include "src/loader/fields/picture.h"
 

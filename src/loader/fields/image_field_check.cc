@@ -6,7 +6,6 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/loader/data/feature_mapper.h"
 #include "src/loader/data/streams.h"
 #include "src/loader/fields/picture.h"
 #include "src/loader/image/augment_policy.h"

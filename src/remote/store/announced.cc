@@ -8,8 +8,8 @@
 namespace recpack::remote {
 namespace {
 
-// Of all objects together: announced bytes that were not used yet. Beyond, ranges are fetched when
-// they are read.
+// Limit of announced bytes that were not used yet, for all objects together. Ranges beyond it are
+// fetched when they are read.
 constexpr uint64_t kMostAnnounced = uint64_t{256} << 20;
 constexpr uint64_t kLargestPart = uint64_t{8} << 20;
 

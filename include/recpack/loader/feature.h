@@ -1,0 +1,19 @@
+// Finds features of records by their usual names.
+#pragma once
+
+#include <string>
+
+#include "recpack/example/view.h"
+
+namespace recpack {
+
+// Names of the image and of the label, of which a record has one.
+inline constexpr const char* kImageNames[] = {"image/encoded", "image"};
+inline constexpr const char* kLabelNames[] = {"image/class/label", "label"};
+
+// Returns the feature. The image is found as `image` or `image/encoded`, the label as `label` or
+// `image/class/label`, whichever of the two names the record has. Throws Error (kInvalidArgument)
+// that lists the record's features if it is missing.
+const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature);
+
+}  // namespace recpack
