@@ -1,15 +1,19 @@
 #include "tools/program.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "recpack/base/error.h"
 #include "tools/app_pages.h"
 #include "tools/completion.h"
+#include "tools/usage.h"
 
 namespace recpack::tool {
 namespace {
@@ -26,38 +30,45 @@ CLI::Validator Checked(const char* name, const char* what, bool (*holds)(double)
 }
 
 // CLI11 alone would only report a missing command.
-void RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
-  const std::string command = argc > 1 ? argv[1] : "-";
-  if (command.starts_with('-')) return;
-  std::string names;
+void RefuseUnknownCommand(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-')) return;
+  const std::string& command = words.front();
+  std::vector<std::string> names;
+  std::string list;
   for (const CLI::App* there : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (there->get_name() == command) return;
-    if (!there->get_group().empty()) names += (names.empty() ? "" : ", ") + there->get_name();
+    if (there->get_group().empty()) continue;
+    names.push_back(there->get_name());
+    list += (list.empty() ? "" : ", ") + there->get_name();
   }
+  const std::string nearest = NearestName(command, names);
   throw Error(ErrorKind::kInvalidArgument, "unknown command '" + command + "'", {},
-              "choose one of: " + names);
+              nearest.empty() ? "choose one of: " + list : "did you mean '" + nearest + "'?");
 }
 
 int Parse(const char* name, const char* about, const std::vector<AddCommand>& commands, int argc,
           char** argv, const OnFailure& on_failure) {
   CLI::App app(about, name);
-  app.set_version_flag("--version", RECPACK_VERSION);
+  app.set_version_flag("-V,--version", RECPACK_VERSION);
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return std::string(failed->get_name()) + ": " + error.what() +
+  app.failure_message([&](const CLI::App* failed, const CLI::Error& error) {
+    return std::string(failed->get_name()) + ": " +
+           UsageMessage(app, static_cast<const CLI::ParseError&>(error)) +
            "\nRun with --help for how to use it.\n";
   });
   int exit_code = kDone;
   for (const AddCommand add : commands) add(app, exit_code);
   AddCompletion(app, exit_code);
   AddPage(app, exit_code);
-  RefuseUnknownCommand(app, argc, argv);
+  std::vector<std::string> words = WithoutHelpCommand({argv + 1, argv + argc});
+  RefuseUnknownCommand(app, words);
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words);  // as CLI11 takes a list
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool asked = error.get_exit_code() == 0;  // --help, --version
     app.exit(error);
-    if (!asked) on_failure(error.what());
+    if (!asked) on_failure(UsageMessage(app, error));
     return asked ? kDone : kFailure;
   }
   return exit_code;

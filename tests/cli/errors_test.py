@@ -14,12 +14,37 @@ from support import CIFAR, FAILURE, RECPACK, CliTest
 class Errors(CliTest):
     def test_usage(self):
         self.fails(saying='subcommand is required')
-        self.fails('pakc', saying='pakc')
+        self.fails('pakc', saying="did you mean 'pack'?")
+        self.fails('xyzzy', saying='choose one of: pack, ')
+        self.fails('ls', CIFAR, '--jsn', saying='unknown option --jsn; did you mean --json?')
+        self.fails('ls', CIFAR, '--xyzzy=3', saying='unknown option --xyzzy\n')
+        self.fails('ls', CIFAR, 'other', saying='other')
+        self.fails('batches', CIFAR, '--recipe', 'cifar10-eval', '--seed', 1, '--seed', 2,
+                   saying='--seed was given 2 times: give it once')
+        self.fails('batches', CIFAR, '--recipe', saying='--recipe needs a value (TEXT)')
         self.fails('pack', saying='SRC is required')
         self.fails('pack', CIFAR, self.folder / 'out', '--from', 'hdf5', saying='hdf5')
         self.fails('pack', CIFAR, self.folder / 'out', '--shard-size', 'big', saying='not a size')
         self.fails('pack', CIFAR, self.folder / 'out', '--task', '4/4', saying='not a task')
         self.fails('pack', CIFAR, self.folder / 'out', '--max-skip', 'all', saying='not a share')
+
+    def test_help_and_version_in_each_spelling(self):
+        self.assertEqual(self.run_recpack('-V').stdout, self.run_recpack('--version').stdout)
+        self.assertEqual(self.run_recpack('help', 'ls').stdout, self.run_recpack('ls', '--help').stdout)
+        self.assertEqual(self.run_recpack('help').stdout, self.run_recpack('--help').stdout)
+        self.fails('help', 'pakc', saying="did you mean 'pack'?")
+
+    def test_a_reader_that_goes_ends_the_program_quietly(self):
+        self.pack(CIFAR)
+        shell = f'{RECPACK} cat {self.folder}/out --record 0:64 --json | head -c 1; echo ${{PIPESTATUS[0]}}'
+        done = subprocess.run(['bash', '-c', shell], capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn(int(done.stdout[1:]), (0, 128 + signal.SIGPIPE))
+        self.assertEqual(done.stderr, '')
+        with open('/dev/full', 'w') as full:
+            done = subprocess.run([RECPACK, 'ls', self.folder / 'out'], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, FAILURE)
+        self.assertIn('cannot write all of the output', done.stderr)
 
     def test_a_missing_source(self):
         self.fails('pack', self.folder / 'nothing', self.folder / 'out',

@@ -1,11 +1,13 @@
 """Object server for tests: a web server with ranges, and an S3 store that checks signatures, with seeded faults.
 
-Paths below /web/ are files, without credentials. Others are /BUCKET/KEY of the S3 interface: objects and
+Paths below /web/ are files, without credentials. /latest/ is an instance's metadata service, /container a
+container's, and POST / the token service. Others are /BUCKET/KEY of the S3 interface: objects and
 ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS documents it.
 """
 import hashlib
 import hmac
 import http.server
+import json
 import pathlib
 import random
 import re
@@ -16,7 +18,7 @@ import time
 import urllib.parse
 from xml.sax.saxutils import escape
 
-ACCESS, SECRET, REGION = 'TESTKEY', 'test/secret+key', 'eu-central-1'
+ACCESS, SECRET, TOKEN, REGION = 'TESTKEY', 'test/secret+key', 'test/token==', 'eu-central-1'
 FAULTS = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated', 'corrupt')
 
 
@@ -39,6 +41,9 @@ class Faults:
 class ObjectServer:
     """Serves a folder on a free port of the loopback device until close()."""
 
+    # Seconds that credentials of the services are valid for.
+    valid = 3600
+
     def __init__(self, folder, faults=None, delay=0.0):
         self.folder, self.faults, self.delay = pathlib.Path(folder), faults or Faults(), delay
         self.requests = []  # (method, path, range)
@@ -52,6 +57,12 @@ class ObjectServer:
         """Of a client of the S3 interface."""
         return {'AWS_ACCESS_KEY_ID': ACCESS, 'AWS_SECRET_ACCESS_KEY': SECRET, 'AWS_REGION': REGION,
                 'AWS_ENDPOINT_URL': self.url}
+
+    def given(self, token_name):
+        """Credentials of the services, as JSON."""
+        end = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() + self.valid))
+        return json.dumps({'Code': 'Success', 'AccessKeyId': ACCESS, 'SecretAccessKey': SECRET,
+                           token_name: TOKEN, 'Expiration': end}).encode()
 
     def close(self):
         self._server.shutdown()
@@ -86,6 +97,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return None
         parts = urllib.parse.urlsplit(self.path)
+        if parts.path.startswith('/latest/meta-data/iam/security-credentials/'):
+            if self.headers.get('x-aws-ec2-metadata-token') != 'session':
+                return self.send(401, b'')
+            return self.send(200, self.of.given('Token') if parts.path.endswith('a-role') else b'a-role')
+        if parts.path == '/container':
+            return self.send(200 if self.headers.get('Authorization') == 'pass' else 401, self.of.given('Token'))
         if parts.path.startswith('/web/'):
             return self.send_file(urllib.parse.unquote(parts.path[5:]), fault)
         if refused := self.refusal(parts):
@@ -96,6 +113,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not key:
             return self.send_listing(bucket, dict(urllib.parse.parse_qsl(parts.query)))
         return self.send_file(f'{bucket}/{key}', fault)
+
+    def do_PUT(self):
+        self.of.requests.append((self.command, self.path, None))
+        is_token = self.path == '/latest/api/token' and 'x-aws-ec2-metadata-token-ttl-seconds' in self.headers
+        return self.send(200, b'session') if is_token else self.send(404, b'')
+
+    def do_POST(self):
+        self.of.requests.append((self.command, self.path, None))
+        form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers['Content-Length'])).decode()))
+        if form.get('Action') != 'AssumeRoleWithWebIdentity' or form.get('WebIdentityToken') != 'web/token+':
+            return self.send(403, _error('AccessDenied', 'another token'))
+        members = ''.join(f'<{name}>{value}</{name}>' for name, value in json.loads(self.of.given('SessionToken')).items())
+        return self.send(200, f'<R><Credentials>{members}</Credentials></R>'.encode())
 
     def refusal(self, parts):
         """Code and message for a wrong signature; None for the right one."""
@@ -109,6 +139,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return 'InvalidAccessKeyId', 'there is no such key'
         if region != REGION:
             return 'AuthorizationHeaderMalformed', f'the region is {REGION}'
+        if self.headers.get('x-amz-security-token', TOKEN) != TOKEN:
+            return 'InvalidToken', 'another session'
         stamp = self.headers['x-amz-date']
         query = '&'.join(sorted(f'{urllib.parse.quote(name, safe="-_.~")}={urllib.parse.quote(value, safe="-_.~")}'
                                 for name, value in urllib.parse.parse_qsl(parts.query, keep_blank_values=True)))

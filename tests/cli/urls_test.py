@@ -151,6 +151,59 @@ class Faulty(Urls):
         self.assertIn('changed while it was read', done.stderr)
 
 
+class Identities(Urls):
+    def sources(self, server):
+        """Environment by source of credentials, without those of serve()."""
+        (self.folder / 'web').write_text('web/token+\n')
+        (self.folder / 'given').write_bytes(server.given('SessionToken'))
+        (self.folder / 'config').write_text(f'[default]\ncredential_process = cat {self.folder}/given\n')
+        (self.folder / 'pass').write_text('pass\n')
+        return {
+            "the profile's credential_process": {'AWS_CONFIG_FILE': str(self.folder / 'config')},
+            'the web identity': {'AWS_WEB_IDENTITY_TOKEN_FILE': str(self.folder / 'web'),
+                                 'AWS_ROLE_ARN': 'arn:aws:iam::1:role/a', 'AWS_ENDPOINT_URL_STS': server.url},
+            'the container': {'AWS_CONTAINER_CREDENTIALS_FULL_URI': f'{server.url}/container',
+                              'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE': str(self.folder / 'pass')},
+            "the instance's role": {'AWS_EC2_METADATA_SERVICE_ENDPOINT': server.url}}
+
+    def serve_without_keys(self):
+        server = self.serve()
+        self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), 'AWS_REGION': self.env['AWS_REGION'],
+                    'AWS_ENDPOINT_URL': server.url, 'HOME': str(self.folder),
+                    'AWS_ACCESS_KEY_ID': '', 'AWS_SECRET_ACCESS_KEY': ''}
+        return server
+
+    def test_each_source_gives_credentials(self):
+        server = self.serve_without_keys()
+        for source, env in self.sources(server).items():
+            self.assertEqual(self.json('ls', 's3://bucket/data', env={**self.env, **env})['splits']['train']['records'],
+                             64, source)
+            self.fails('ls', 's3://nobucket/data', env={**self.env, **env}, saying='no such bucket')
+            done = self.run_recpack('ls', 's3://bucket/data', env={**self.env, **env, 'AWS_REGION': 'x'}, code=2)
+            self.assertIn(f'credentials are those of {source}', done.stderr)
+
+    def test_credentials_are_renewed_before_they_expire(self):
+        server = self.serve_without_keys()
+        env = {**self.env, **self.sources(server)['the container']}
+        for valid, renewed in (3600, False), (200, True):
+            server.valid = valid
+            del server.requests[:]
+            self.run_recpack('ls', 's3://bucket/data', env=env)
+            asked = [path for _, path, _ in server.requests].count('/container')
+            self.assertEqual(asked > 1, renewed, valid)
+
+    def test_a_source_that_fails_is_named(self):
+        server = self.serve_without_keys()
+        sources = self.sources(server)
+        for source, change in (
+                ("the profile's credential_process", lambda: (self.folder / 'given').unlink()),
+                ('the web identity', lambda: (self.folder / 'web').write_text('other')),
+                ('the container', lambda: (self.folder / 'pass').write_text('other'))):
+            change()
+            self.fails('ls', 's3://bucket/data', env={**self.env, **sources[source]},
+                       saying=[source, 'gave no credentials', 'RECPACK_S3_ANONYMOUS'])
+
+
 class Refused(Urls):
     def test_errors_say_what_to_do(self):
         self.serve()
@@ -166,7 +219,7 @@ class Refused(Urls):
         for changed, saying in (({'AWS_SECRET_ACCESS_KEY': 'other'}, 'SignatureDoesNotMatch'),
                                 ({'AWS_ACCESS_KEY_ID': 'other'}, 'InvalidAccessKeyId'),
                                 ({'AWS_REGION': 'us-west-1'}, 'AuthorizationHeaderMalformed'),
-                                ({'RECPACK_S3_ANONYMOUS': '1'}, 'no credentials were found')):
+                                ({'RECPACK_S3_ANONYMOUS': '1'}, 'so the request was anonymous')):
             self.fails('ls', 's3://bucket/data', env={**self.env, **changed}, saying=saying)
         done = self.run_recpack('ls', 's3://bucket/data', env={**self.env, 'AWS_SECRET_ACCESS_KEY': SECRET + 'x'},
                                 code=2)

@@ -1,6 +1,7 @@
 """The programs that the wheel brings: recpack and recprobe."""
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
@@ -35,6 +36,13 @@ class Programs(InFolder):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(run(PROGRAMS / 'recpack', 'verify', self.folder / 'shards').returncode, 0)
         self.assertEqual(run(PROGRAMS / 'recpack', 'verify', self.folder / 'no').returncode, 2)
+
+    def test_a_reader_that_goes_ends_it_quietly(self):
+        run(PROGRAMS / 'recpack', 'pack', CIFAR, self.folder / 'shards')
+        shell = f'{PROGRAMS}/recpack cat {self.folder}/shards --record 0:64 --json | head -c 1; echo ${{PIPESTATUS[0]}}'
+        done = run('bash', '-c', shell)
+        self.assertEqual(done.stderr, '')
+        self.assertIn(int(done.stdout[1:]), (0, 128 + signal.SIGPIPE))
 
     @judges_time  # whether batches come in time
     def test_recprobe_watches_a_loop_in_python(self):

@@ -18,6 +18,7 @@ struct Request {
   std::string url;
   std::vector<std::string> headers;  // "Name: value"
   std::string body;
+  long timeout_ms = 0;  // of all of it; 0: only stalls end it
 };
 
 // Inclusive range of bytes in an object, as in the header Content-Range.

@@ -127,6 +127,7 @@ void Reactor::Add(std::shared_ptr<Exchange> exchange) {
   curl.easy_setopt(easy, CURLOPT_WRITEDATA, running.get());
   curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  if (request.timeout_ms > 0) curl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, request.timeout_ms);
   curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
   curl.easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, kSlowestBytes);
   curl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, kSlowSeconds);

@@ -49,7 +49,9 @@ void RefuseHalf(const std::string& access, const std::string& secret, const std:
 }
 
 StoreSettings GoogleSettings(const Environment& environment) {
-  StoreSettings settings{.credentials = {}, .region = "auto", .endpoint = {}, .source = {}};
+  StoreSettings settings;
+  settings.anonymous = true;  // without a key
+  settings.region = "auto";
   const std::string access = environment("GS_ACCESS_KEY_ID");
   const std::string secret = environment("GS_SECRET_ACCESS_KEY");
   RefuseHalf(access, secret, "the environment (GS_ACCESS_KEY_ID)");
@@ -85,7 +87,8 @@ StoreSettings FindSettings(const std::string& scheme, const Environment& environ
   if (settings.region.empty()) settings.region = kDefaultRegion;
   settings.endpoint = FirstOf(environment, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
   if (settings.endpoint.empty()) settings.endpoint = profile["endpoint_url"];
-  if (environment("RECPACK_S3_ANONYMOUS") == "1") return settings;
+  settings.anonymous = environment("RECPACK_S3_ANONYMOUS") == "1";
+  if (settings.anonymous) return settings;
 
   const std::string access = environment("AWS_ACCESS_KEY_ID");
   const std::string secret = environment("AWS_SECRET_ACCESS_KEY");
@@ -104,6 +107,7 @@ StoreSettings FindSettings(const std::string& scheme, const Environment& environ
     return settings;
   }
   settings.source.clear();
+  settings.credential_process = profile["credential_process"];
   return settings;
 }
 

@@ -23,7 +23,9 @@ std::string ProcessEnvironment(const char* name);
 
 // Settings of an object store.
 struct StoreSettings {
-  std::optional<Credentials> credentials;  // nullopt: anonymous
+  std::optional<Credentials> credentials;  // nullopt: none in environment and files
+  bool anonymous = false;                  // do not look for others
+  std::string credential_process;          // command that gives them; empty: none
   std::string region;                      // default: us-east-1
   std::string endpoint;                    // such as http://127.0.0.1:9000; empty: the store's own
   std::string source;                      // where the credentials were found, for messages

@@ -38,18 +38,18 @@ const Service& Service::ForScheme(const std::string& scheme) {
   if (found != services->end()) return found->second;
   StoreSettings settings;
   if (!scheme.starts_with("http")) settings = FindSettings(scheme, ProcessEnvironment);
-  return services->emplace(scheme, Service(scheme, std::move(settings))).first->second;
+  return services->try_emplace(scheme, scheme, std::move(settings)).first->second;
 }
 
 Service::Target Service::FindTarget(const Url& url, const std::string& key) const {
   const std::string path = "/" + PercentEncode(key, true);
-  if (scheme_.starts_with("http")) return {scheme_ + "://" + url.host, url.host, "/" + url.path};
-  if (!settings_.endpoint.empty()) {
-    const Url endpoint = ParseUrl(settings_.endpoint);
+  if (is_web()) return {scheme_ + "://" + url.host, url.host, "/" + url.path};
+  if (!identity_.settings().endpoint.empty()) {
+    const Url endpoint = ParseUrl(identity_.settings().endpoint);
     return {endpoint.scheme + "://" + endpoint.host, endpoint.host,
             "/" + PercentEncode(url.host, false) + path};
   }
-  std::string host = "s3." + settings_.region + ".amazonaws.com";
+  std::string host = "s3." + identity_.settings().region + ".amazonaws.com";
   // A certificate for *.s3... covers one label.
   if (url.host.find('.') != std::string::npos) {
     return {"https://" + host, host, "/" + url.host + path};
@@ -64,7 +64,9 @@ Request Service::Sign(const std::string& method, const Target& target, const Hea
       .method = method, .url = target.base + target.path, .headers = {}, .body = std::move(body)};
   if (const std::string text = CanonicalQuery(query); !text.empty()) request.url += "?" + text;
   for (const auto& [name, value] : headers) request.headers.push_back(name + ": " + value);
-  if (!settings_.credentials) return request;
+  if (is_web()) return request;
+  const auto credentials = identity_.Get();
+  if (!credentials) return request;
   if (target.base.starts_with("http:") && !IsLoopback(target.host) &&
       ProcessEnvironment(kAllowHttp) != "1") {
     throw Error(ErrorKind::kInvalidArgument,
@@ -77,8 +79,8 @@ Request Service::Sign(const std::string& method, const Target& target, const Hea
                               .query = query,
                               .headers = headers,
                               .payload_sha256 = BodySha256(request.body)};
-  const SigningScope scope{.region = settings_.region, .time = std::time(nullptr)};
-  for (const auto& [name, value] : SignV4(to_sign, scope, *settings_.credentials)) {
+  const SigningScope scope{.region = identity_.settings().region, .time = std::time(nullptr)};
+  for (const auto& [name, value] : SignV4(to_sign, scope, *credentials)) {
     request.headers.push_back(name + ": " + value);
   }
   return request;
@@ -102,9 +104,9 @@ Error Service::ToError(const Exchange& exchange, const std::string& path) const 
   std::string reason = format("HTTP status {}", exchange.status());
   if (!code.empty()) reason += ": " + code;
   if (!said.empty()) reason += " (" + said + ")";
-  const std::string by = settings_.credentials
-                             ? "credentials are those of " + settings_.source
-                             : "no credentials were found, so the request was anonymous";
+  const bool is_signed = !is_web() && identity_.Get().has_value();
+  const std::string by = is_signed ? "credentials are those of " + identity_.source()
+                                   : "no credentials were found, so the request was anonymous";
   switch (exchange.status()) {
     case 404:
       return Error(ErrorKind::kNotFound,

@@ -7,6 +7,7 @@
 
 #include "recpack/base/error.h"
 #include "src/remote/http/exchange.h"
+#include "src/remote/identity/identity.h"
 #include "src/remote/sign/credentials.h"
 #include "src/remote/sign/sign_v4.h"
 #include "src/remote/url/url.h"
@@ -21,7 +22,7 @@ class Service {
   static const Service& ForScheme(const std::string& scheme);
 
   Service(std::string scheme, StoreSettings settings)
-      : scheme_(std::move(scheme)), settings_(std::move(settings)) {}
+      : scheme_(std::move(scheme)), identity_(std::move(settings), ProcessEnvironment) {}
 
   // Makes a request for the object `url`, signed for now. `headers` are signed as well. Throws
   // Error (kInvalidArgument) for credentials that would go over plain HTTP to another machine.
@@ -41,11 +42,12 @@ class Service {
     std::string path;  // encoded, with the first slash
   };
   Target FindTarget(const Url& url, const std::string& key) const;
+  bool is_web() const noexcept { return scheme_.starts_with("http"); }
   Request Sign(const std::string& method, const Target& target, const Headers& query,
                const Headers& headers, std::string body) const;
 
   std::string scheme_;
-  StoreSettings settings_;
+  Identity identity_;
 };
 
 }  // namespace recpack::remote

@@ -1,0 +1,86 @@
+#include "tools/usage.h"
+
+#include <algorithm>
+#include <numeric>
+#include <regex>
+
+namespace recpack::tool {
+namespace {
+
+// Number of characters to insert, remove or replace (Levenshtein distance).
+size_t Distance(const std::string& from, const std::string& to) {
+  std::vector<size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < to.size(); ++j) {
+      const size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// The command that the words name, of the program.
+const CLI::App& CommandOf(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : CommandOf(*parsed.back());
+}
+
+std::vector<std::string> OptionNames(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string UnknownOption(const CLI::App& app, const std::string& message) {
+  const std::string word = message.substr(message.rfind(": ") + 2);
+  if (!word.starts_with("-")) return message;
+  const std::string name = word.substr(0, word.find('='));
+  const std::string nearest = NearestName(name, OptionNames(CommandOf(app)));
+  return "unknown option " + name + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+}
+
+}  // namespace
+
+std::string NearestName(const std::string& word, const std::vector<std::string>& names) {
+  std::string nearest;
+  size_t least = word.size() / 2 + 1;
+  for (const std::string& name : names) {
+    const size_t distance = Distance(word, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest;
+}
+
+std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string message = error.what();
+  static const std::regex kTooMany("(.*): At Most 1 required but received (\\d+)");
+  static const std::regex kNoValue("(.*): 1 required (\\S+) missing");
+  std::smatch found;
+  if (std::regex_match(message, found, kTooMany)) {
+    return found[1].str() + " was given " + found[2].str() + " times: give it once";
+  }
+  if (std::regex_match(message, found, kNoValue)) {
+    return found[1].str() + " needs a value (" + found[2].str() + ")";
+  }
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    return UnknownOption(app, message);
+  }
+  return message;
+}
+
+std::vector<std::string> WithoutHelpCommand(std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+}  // namespace recpack::tool
