@@ -69,7 +69,7 @@ class Reading(Urls):
         for first, last in requests:
             if first:  # others are of the last bytes, when it is opened
                 times[int(first):int(last) + 1] = bytes(1 + n for n in times[int(first):int(last) + 1])
-        of_next_epoch = 600 * len(times) // 2000
+        of_next_epoch = 900 * len(times) // 2000  # and four batches
         self.assertLessEqual(set(times[of_next_epoch:]), {0, 1})
         self.assertEqual(set(times[of_next_epoch:-65536]), {1})
         self.assertLess(len(requests), 2000 / 20)  # neighbours come together

@@ -12,17 +12,23 @@ namespace {
 // fetched when they are read.
 constexpr uint64_t kMostAnnounced = uint64_t{256} << 20;
 constexpr uint64_t kLargestPart = uint64_t{8} << 20;
+// A part that is so many parts older than one that was used up is forgotten: what it holds was read
+// before it was announced, or will not be read.
+constexpr uint64_t kOldest = 4096;
 
 std::atomic<uint64_t> announced = 0;
 
 }  // namespace
 
 struct Announced::Part {
-  Part(uint64_t at, uint64_t size) : offset(at), end(at + size) { announced += size; }
+  Part(uint64_t place, uint64_t at, uint64_t size) : number(place), offset(at), end(at + size) {
+    announced += size;
+  }
   ~Part() { announced -= end - offset; }
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
+  const uint64_t number;  // in the order of announcements
   const uint64_t offset;
   // Guarded by the mutex of Announced:
   uint64_t end;  // grows until it is sent
@@ -48,7 +54,7 @@ void Announced::Add(uint64_t offset, uint64_t size) {
       announced += size;
       return;
     }
-    part = std::make_shared<Part>(offset, size);
+    part = std::make_shared<Part>(parts_made_++, offset, size);
     parts_.push_back(part);
   }
   Reactor::Get().Queue([own = shared_from_this(), part]() -> std::shared_ptr<Exchange> {
@@ -95,7 +101,13 @@ size_t Announced::Take(uint64_t offset, std::span<uint8_t> out) {
               out.begin());
   const std::lock_guard lock(mutex_);
   part->used += size;
-  if (part->used >= part->memory.size()) parts_.remove(part);
+  if (part->used >= part->memory.size()) {
+    parts_.remove_if([&](const auto& each) {
+      const bool is_old =
+          each->number + kOldest < part->number && each->exchange && each->exchange->done();
+      return each == part || is_old;
+    });
+  }
   return size;
 }
 

@@ -37,6 +37,7 @@ class Announced : public std::enable_shared_from_this<Announced> {
   const std::shared_ptr<const Object> object_;
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<Part>> parts_;  // guarded by mutex_
+  uint64_t parts_made_ = 0;                 // guarded by mutex_
 };
 
 }  // namespace recpack::remote
