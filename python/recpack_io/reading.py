@@ -82,7 +82,8 @@ def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
 
     Args:
         path: A folder, a manifest, a shard, a pattern such as "train-*", or a list of these.
-            Relative paths refer to the current working directory.
+            Relative paths refer to the current working directory. Shards may lie at a URL, such
+            as "s3://bucket/data" (docs/guide/object-stores.md).
         split: Name of the split. Default: "train", or the only split.
         fields: Aliases of features: {"image": "jpg;jpeg", "label": "cls"}.
         label_offset: Number of the first class: 1 for labels 1 to N.
