@@ -5,6 +5,7 @@
 
 #include "python/bind.h"
 #include "python/record.h"
+#include "python/text.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -68,6 +69,18 @@ nb::list Names(Record& record) {
   return names;
 }
 
+// "<recpack_io.Record 7: image bytes[3072], label int64[1]>"
+std::string Described(Record& record) {
+  std::string features;
+  for (const FeatureView& feature : record.example()) {
+    const bool is_text = feature.kind() == FeatureKind::kBytes && feature.size() == 1;
+    const size_t size = is_text ? feature.bytes_values()[0].size() : feature.size();
+    features += (features.empty() ? ": " : ", ") + std::string(feature.name()) + " " +
+                FeatureKindName(feature.kind()) + "[" + std::to_string(size) + "]";
+  }
+  return "<recpack_io.Record " + std::to_string(record.id()) + features + ">";
+}
+
 }  // namespace
 
 void BindRecord(nb::module_& module) {
@@ -103,6 +116,8 @@ void BindRecord(nb::module_& module) {
           },
           nb::lock_self(), nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
           "All features by name.")
+      .def(
+          "__repr__", [](Record& record) { return ToText(Described(record)); }, nb::lock_self())
       .def_prop_ro("id", &Record::id, "Ordinal in the split.")
       .def_prop_ro(
           "raw",

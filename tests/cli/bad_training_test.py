@@ -111,7 +111,7 @@ class BadTraining(CliTest):
         self.pack(self.folder / 'made/reviews.jsonl', out='reviews')
         run = self.trained()
         for data, words, saying in [
-                ('photos_out', (), ["no feature 'image'"]),
+                ('photos_out', (), ["feature 'image/encoded' has", 'raw pictures']),
                 ('reviews', (), ['image']),
                 ('out', ('--model', 'deepconn'), ['vocabulary'])]:
             with self.subTest(data):

@@ -120,6 +120,19 @@ class Shards(CliTest):
         self.assertEqual(self.run_recpack('cat', self.folder / 'out*/train-*.tfrecord', '--record',
                                           '40', '--json').stdout, before)
 
+    def test_ls_and_cat_of_what_is_not_packed(self):
+        photos = self.class_folder()
+        self.assertEqual(self.json('ls', photos),
+                         {'splits': {'train': {'records': 40}}, 'class_names': ['ant', 'bee']})
+        self.assertRegex(self.run_recpack('ls', photos).stdout, r'train +40\n.*recpack pack')
+        self.fails('ls', photos, '--split', 'eval', saying="no split 'eval'")
+        self.pack(photos)
+        here, packed = (sorted(self.run_recpack('cat', data, '--record', ':', '--json').stdout.splitlines())
+                        for data in (photos, self.folder / 'out'))
+        self.assertEqual(here, packed)
+        self.assertEqual(len(here), 40)
+        self.fails('cat', photos, '--record', 40, saying='the split has 40')
+
     def test_sheet(self):
         self.run_recpack('sheet', self.out, self.folder / 'a.png', '--columns', '4', '--rows', '2')
         self.run_recpack('sheet', self.out, self.folder / 'b.png', '--columns', '4', '--rows', '2')

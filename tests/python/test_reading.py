@@ -54,6 +54,7 @@ class Reading(InFolder):
         self.assertEqual((len(record), 'label' in record, 'nothing' in record, record.id),
                          (2, True, False, 7))
         self.assertEqual(set(record.to_dict()), {'image', 'label'})
+        self.assertEqual(repr(record), '<recpack_io.Record 7: image bytes[3072], label int64[1]>')
         with self.assertRaises(KeyError):
             record['nothing']
 

@@ -1,11 +1,14 @@
 // recpack cat: prints records as text or JSON, or a feature as bytes.
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/example/text.h"
 #include "recpack/example/view.h"
+#include "recpack/loader/dataset.h"
 #include "src/base/format.h"
 #include "src/shards/index/pick.h"
 #include "tools/recpack/command.h"
@@ -70,22 +73,45 @@ void Print(std::string_view text) {
 }
 
 // Adds the record's position to an error within it.
-[[noreturn]] void FailInRecord(const Error& error, const CatFlags& flags, const LayoutSplit& split,
+[[noreturn]] void FailInRecord(const Error& error, const CatFlags& flags, const std::string& split,
                                uint64_t ordinal) {
   const auto& offset = error.place().offset;
   throw Error(error.kind(),
-              format("record {} of the split {}{}: {}", ordinal, split.name,
+              format("record {} of the split {}{}: {}", ordinal, split,
                      offset ? format(", byte {} in it", *offset) : "", error.reason()),
               {.path = flags.path}, error.advice());
 }
 
-void RunCat(const CatFlags& flags) {
-  Layout layout = FindLayout(flags.path);
+using Visit = std::function<void(uint64_t ordinal, ByteView payload)>;
+
+// Visits items that are not packed, as the records that packing would write.
+void VisitItems(const CatFlags& flags, const std::string& split, const Visit& visit) {
+  const Dataset dataset = Dataset::Open(flags.path, {.split = split});
+  const auto source = dataset.NewSource();
+  ByteBuffer memory;
+  for (const uint64_t ordinal : ParseRange(flags.records, dataset.records())) {
+    visit(ordinal, source->Read(ordinal, memory));
+  }
+}
+
+void VisitShards(const CatFlags& flags, Layout layout, const Visit& visit) {
   NoteUnfinished(layout);
   if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
   const LayoutSplit& split = layout.splits.front();
   const Index index = OpenSplitIndex(split);
-  const auto ordinals = ParseRange(flags.records, index.record_count());
+  VisitRecords(split, index, ParseRange(flags.records, index.record_count()), visit);
+}
+
+void RunCat(const CatFlags& flags) {
+  const bool is_unpacked = IsUnpacked(flags.path);
+  std::optional<Layout> layout;
+  std::string split = flags.split;
+  if (is_unpacked) {
+    if (split.empty()) split = ListSplits(flags.path).front().name;
+  } else {
+    layout = FindLayout(flags.path);
+    if (split.empty()) split = layout->splits.front().name;
+  }
   std::string bytes;
   const auto show = [&](uint64_t ordinal, ByteView payload) {
     if (!flags.feature.empty()) {
@@ -96,18 +122,23 @@ void RunCat(const CatFlags& flags) {
     } else if (flags.text) {
       Print(ExampleToText(payload));
     } else {
-      Print(format("# {} {} ({} bytes)\n{}", split.name, ordinal, payload.size(),
+      Print(format("# {} {} ({} bytes)\n{}", split, ordinal, payload.size(),
                    ExampleSummary(payload)));
     }
   };
-  VisitRecords(split, index, ordinals, [&](uint64_t ordinal, ByteView payload) {
+  const Visit visit = [&](uint64_t ordinal, ByteView payload) {
     try {
       show(ordinal, payload);
     } catch (const Error& error) {
       if (!error.place().path.empty()) throw;  // error of the output
       FailInRecord(error, flags, split, ordinal);
     }
-  });
+  };
+  if (is_unpacked) {
+    VisitItems(flags, split, visit);
+  } else {
+    VisitShards(flags, std::move(*layout), visit);
+  }
   if (!flags.out.empty()) WriteFileAtomically(PosixFiles(), flags.out, AsBytes(bytes), false);
 }
 
@@ -128,7 +159,10 @@ void AddCat(CLI::App& app, int& exit_code) {
       "Examples:\n  recpack cat shards --split train --record 0:3\n"
       "  recpack cat shards --record 7 --json\n"
       "  recpack cat shards --record 7 --feature image/encoded --out seven.jpg");
-  cat->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
+  cat->add_option(
+         "DATA", flags->path,
+         "A folder of shards, a shard, a pattern or a URL; class folders, tar archives, a list")
+      ->required();
   cat->add_option("--split", flags->split, "Split (default: the first one)");
   cat->add_option("--record,--range", flags->records,
                   "Record or range A:B of the split, from 0 (default 0)");

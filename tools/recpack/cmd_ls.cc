@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "recpack/loader/dataset.h"
 #include "src/base/format.h"
 #include "src/pack/check/survey.h"
 #include "src/remote/store/data_files.h"
@@ -131,8 +132,32 @@ size_t NoteOtherShards(const Layout& layout) {
   return others;
 }
 
+// Lists items that are not packed: splits and classes.
+void ListItems(const LsFlags& flags) {
+  const auto splits = ListSplits(flags.path);
+  const std::string first = flags.split.empty() ? splits.front().name : flags.split;
+  const Dataset dataset = Dataset::Open(flags.path, {.split = first});
+  Json json = {{"splits", Json::object()}, {"class_names", dataset.class_names()}};
+  if (!flags.json) std::printf("%-12s %14s\n", "split", "records");
+  for (const SplitSize& split : splits) {
+    if (!flags.split.empty() && split.name != flags.split) continue;
+    json["splits"][split.name] = {{"records", split.records}};
+    if (flags.json) continue;
+    std::printf("%-12s %14s\n", split.name.c_str(), CountText(split.records).c_str());
+  }
+  if (flags.json) return PrintJson(json);
+  if (!dataset.class_names().empty()) {
+    std::printf("%s classes; ", CountText(dataset.class_names().size()).c_str());
+  }
+  std::printf("not packed: `recpack pack` makes shards\n");
+}
+
 // Returns whether all shards in the manifest exist and have the right size.
 bool RunLs(const LsFlags& flags) {
+  if (IsUnpacked(flags.path)) {
+    ListItems(flags);
+    return true;
+  }
   Layout layout = FindLayout(flags.path);
   const auto unfinished = NoteUnfinished(layout);
   if (const auto missing = unfinished ? std::nullopt : pack::FindMissingShards(layout)) {
@@ -163,7 +188,10 @@ void AddLs(CLI::App& app, int& exit_code) {
       "Exit code 1 if a shard in the manifest is missing or has another size.\n"
       "Examples:\n  recpack ls shards\n  recpack ls shards --json\n"
       "  recpack ls 'others/*.tfrecord' --shards");
-  ls->add_option("DATA", flags->path, "A folder of shards, a shard, or a pattern")->required();
+  ls->add_option(
+        "DATA", flags->path,
+        "A folder of shards, a shard, a pattern or a URL; class folders, tar archives, a list")
+      ->required();
   ls->add_option("--split", flags->split, "Only this split");
   ls->add_flag("--shards", flags->shards, "List every shard");
   ls->add_flag("--classes", flags->classes,

@@ -35,6 +35,18 @@ struct DatasetOptions {
   int64_t label_offset = 0;
 };
 
+struct SplitSize {
+  std::string name;
+  uint64_t records = 0;
+};
+
+// Returns the splits of the data set or source that Dataset::Open() opens at `path`, in their
+// order. Throws what Open() throws.
+std::vector<SplitSize> ListSplits(const std::string& path, const DatasetOptions& options = {});
+
+// Tells whether `path` is a source of items that are not packed, as Dataset::Open() takes it.
+bool IsUnpacked(const std::string& path);
+
 // Immutable and thread-safe. Cheap to copy.
 class Dataset {
  public:

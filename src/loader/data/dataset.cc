@@ -15,6 +15,7 @@
 #include "src/pack/plan/unfinished.h"
 #include "src/remote/store/data_files.h"
 #include "src/remote/url/url.h"
+#include "src/shards/index/pick.h"
 #include "src/shards/layout/layout.h"
 
 namespace recpack {
@@ -141,6 +142,25 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
   return Dataset(name, split.name, std::move(class_names), OpenRecordStore(split, files),
                  std::make_shared<FeatureMapper>(options.fields, options.label_offset),
                  MakeNotices(layout, split, !options.split.empty()));
+}
+
+bool IsUnpacked(const std::string& path) { return !RecogniseOthers(path).empty(); }
+
+std::vector<SplitSize> ListSplits(const std::string& path, const DatasetOptions& options) {
+  std::vector<SplitSize> splits;
+  if (const std::string kind = RecogniseOthers(path); !kind.empty()) {
+    for (const auto& split : OpenItems(kind, {path}, options)->splits()) {
+      splits.push_back({split.name, split.items});
+    }
+    return splits;
+  }
+  for (const LayoutSplit& split : pack::FindFinishedLayout(path, true).splits) {
+    SplitSize size{split.name};
+    for (const ListedShard& shard : split.listed) size.records += shard.records;
+    if (split.listed.empty()) size.records = OpenSplitIndex(split).record_count();
+    splits.push_back(std::move(size));
+  }
+  return splits;
 }
 
 Dataset Dataset::OfSource(std::shared_ptr<const pack::Source> source, const std::string& path,

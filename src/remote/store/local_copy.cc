@@ -24,18 +24,27 @@ std::string CacheFolder() {
   return home.empty() ? fs::temp_directory_path().string() + "/recpack" : home + "/.cache/recpack";
 }
 
-std::string NameOf(const std::string& url) {
+std::string HexDigest(const std::string& text) {
   Sha256 hash;
-  hash.Update(AsBytes(url));
+  hash.Update(AsBytes(text));
   return Hex(hash.Finish());
 }
 
-// The copy's version lies beside it, and is written after it.
-std::string ReadVersion(const std::string& copy) {
-  const std::string path = copy + ".etag";
-  if (!PosixFiles().Exists(copy) || !PosixFiles().Exists(path)) return {};
-  const ByteBuffer bytes = ReadWholeFile(PosixFiles(), path);
-  return {bytes.begin(), bytes.end()};
+// The copy of a URL's last version: its ETag, and its name in the folder. Copies are named by their
+// content, so that processes that see other versions, or other stores, do not meet.
+struct Version {
+  std::string etag;
+  std::string name;
+};
+
+Version ReadVersion(const std::string& folder, const std::string& pointer) {
+  if (!PosixFiles().Exists(pointer)) return {};
+  const ByteBuffer bytes = ReadWholeFile(PosixFiles(), pointer);
+  const std::string text(bytes.begin(), bytes.end());
+  const size_t end = text.find('\n');
+  Version version{text.substr(0, end), end == text.npos ? "" : text.substr(end + 1)};
+  if (version.name.empty() || !PosixFiles().Exists(folder + "/" + version.name)) return {};
+  return version;
 }
 
 std::string Fetch(const std::string& path) {
@@ -43,20 +52,21 @@ std::string Fetch(const std::string& path) {
   const Service& service = Service::ForScheme(url.scheme);
   const std::string folder = CacheFolder() + "/files";
   fs::create_directories(folder);
-  const std::string copy = folder + "/" + NameOf(path);
-  const std::string version = ReadVersion(copy);
+  const std::string pointer = folder + "/" + HexDigest(path) + ".version";
+  const Version known = ReadVersion(folder, pointer);
   Headers headers;
-  if (!version.empty()) headers.emplace_back("If-None-Match", version);
+  if (!known.etag.empty()) headers.emplace_back("If-None-Match", known.etag);
   const auto answer =
       SendWithRetries([&] { return service.Make("GET", url, headers); }, {}, nullptr, path);
-  if (answer->status() == 304) return copy;
+  if (answer->status() == 304 && !known.name.empty()) return folder + "/" + known.name;
   if (!answer->ok()) throw service.ToError(*answer, path);
-  // A reader of the copy keeps the one that it has mapped.
-  fs::remove(copy + ".etag");
-  WriteFileAtomically(PosixFiles(), copy, AsBytes(answer->text()), false);
-  if (const std::string etag = answer->Header("etag"); !etag.empty()) {
-    WriteFileAtomically(PosixFiles(), copy + ".etag", AsBytes(etag), false);
+  const std::string name = HexDigest(answer->text());
+  const std::string copy = folder + "/" + name;
+  if (!PosixFiles().Exists(copy)) {
+    WriteFileAtomically(PosixFiles(), copy, AsBytes(answer->text()), false);
   }
+  const std::string text = answer->Header("etag") + "\n" + name;
+  WriteFileAtomically(PosixFiles(), pointer, AsBytes(text), false);
   return copy;
 }
 
