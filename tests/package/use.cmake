@@ -30,7 +30,19 @@ if(EXISTS ${work}/build/_deps/recpack-build/tests)
   message(FATAL_ERROR "recpack's tests were configured inside another project")
 endif()
 
-if(NOT WAY STREQUAL installed OR NOT TOOLS)
+if(NOT WAY STREQUAL installed)
+  return()
+endif()
+# The same program without CMake.
+file(GLOB_RECURSE package ${work}/prefix/recpack.pc)
+cmake_path(GET package PARENT_PATH packages)
+execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${packages} pkg-config --cflags --libs recpack
+                OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+execute_process(COMMAND ${COMPILER} -std=c++20 ${CMAKE_CURRENT_LIST_DIR}/outside/main.cc ${flags} -o ${work}/by_pkg_config
+                COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${work}/by_pkg_config ${work}/shard.tfrecord COMMAND_ERROR_IS_FATAL ANY)
+if(NOT TOOLS)
   return()
 endif()
 # The examples, and that a trainer which was stopped ends up with the same weights.
