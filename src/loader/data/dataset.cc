@@ -149,12 +149,14 @@ bool IsUnpacked(const std::string& path) { return !RecogniseOthers(path).empty()
 std::vector<SplitSize> ListSplits(const std::string& path, const DatasetOptions& options) {
   std::vector<SplitSize> splits;
   if (const std::string kind = RecogniseOthers(path); !kind.empty()) {
-    for (const auto& split : OpenItems(kind, {path}, options)->splits()) {
+    const auto source = OpenItems(kind, {path}, options);
+    for (const auto& split : source->splits()) {
       splits.push_back({split.name, split.items});
     }
     return splits;
   }
-  for (const LayoutSplit& split : pack::FindFinishedLayout(path, true).splits) {
+  const Layout layout = pack::FindFinishedLayout(path, true);
+  for (const LayoutSplit& split : layout.splits) {
     SplitSize size{split.name};
     for (const ListedShard& shard : split.listed) size.records += shard.records;
     if (split.listed.empty()) size.records = OpenSplitIndex(split).record_count();
