@@ -8,15 +8,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from recpack_io import _core
 from recpack_io._cuda import HostMemory
 from recpack_io.ahead import AheadLoader
+from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recpack_io.options import LoaderOptionsWithoutFields
+    from recpack_io.reading import Dataset
+    from recpack_io.views import Mixture, View
 
 
 class Batch(dict[str, torch.Tensor]):
@@ -190,11 +198,12 @@ class Loader(AheadLoader):
     sampler = batch_sampler = collate_fn = generator = None
     _memory: HostMemory | None = None
 
-    def __init__(self, dataset, recipe: str | None = None, *,
+    @checks_arguments()
+    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None,
                  device: str | torch.device | None = None, ahead: int = 1,
                  page_lock: bool | None = None, as_tuple: bool = False,
-                 channels_last: bool = False, **options):
+                 channels_last: bool = False, **options: Unpack[LoaderOptionsWithoutFields]):
         self._device = _device(device)
         on_cuda = self._device is not None and self._device.type == 'cuda'
         if page_lock and self._device is not None and not on_cuda:

@@ -10,7 +10,7 @@ import numpy as np
 import recpack_io
 from support import CIFAR, InFolder, main, pack
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'cli'))
+sys.path.append(str(pathlib.Path(__file__).parent.parent / 'cli'))
 from object_server import ObjectServer  # noqa: E402
 
 

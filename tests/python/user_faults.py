@@ -4,6 +4,7 @@ A mark is a comment `error:` with words of the message. It stands where a statem
 """
 import recpack_io
 import recpack_io.jax
+import recpack_io.torch
 import recpack_io.tensorflow
 from recpack_io.options import LoaderOptions
 
@@ -28,6 +29,8 @@ recpack_io.Loader(dataset, 'cifar10-train', order='windows')  # error: "order" t
 recpack_io.Loader(dataset, 'cifar10-train', last_batch='pads')  # error: "last_batch" to "Loader"
 recpack_io.Loader(dataset, 'cifar10-train', cache='record')  # error: "cache" to "Loader"
 recpack_io.jax.Loader(dataset, 'cifar10-train', order='windows')  # error: "order" to "Loader"
+recpack_io.torch.Loader(dataset, 'cifar10-train', batch_sise=4)  # error: "batch_sise" for "Loader"
+recpack_io.torch.Loader(dataset, 'cifar10-train', batch_size=4, as_tuple=True)
 recpack_io.pack('pictures', 'shards', kind='zip')  # error: "kind" to "pack"
 recpack_io.pack('pictures', 'shards', layout='rows')  # error: "layout" to "pack"
 recpack_io.Writer('part.tfrecord', compression='zstd')  # error: "compression" to "Writer"
