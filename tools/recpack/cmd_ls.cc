@@ -138,11 +138,15 @@ void ListItems(const LsFlags& flags) {
   const std::string first = flags.split.empty() ? splits.front().name : flags.split;
   const Dataset dataset = Dataset::Open(flags.path, {.split = first});
   Json json = {{"splits", Json::object()}, {"class_names", dataset.class_names()}};
+  // Appends without looking for the name, which would be quadratic in the number of splits.
+  auto& rows = json["splits"].get_ref<Json::object_t&>();
   if (!flags.json) std::printf("%-12s %14s\n", "split", "records");
   for (const SplitSize& split : splits) {
     if (!flags.split.empty() && split.name != flags.split) continue;
-    json["splits"][split.name] = {{"records", split.records}};
-    if (flags.json) continue;
+    if (flags.json) {
+      rows.push_back({split.name, {{"records", split.records}}});
+      continue;
+    }
     std::printf("%-12s %14s\n", split.name.c_str(), CountText(split.records).c_str());
   }
   if (flags.json) return PrintJson(json);
