@@ -81,9 +81,24 @@ class Reading(Urls):
                          '--order', 'sequential', '--limit', 1, env=self.env)
         kinds = [path.rsplit('/', 1)[1].partition('-')[0] + ('' if given is None else ' range')
                  for _, path, given in server.requests]
-        self.assertEqual(kinds[:2], ['manifest.json range', 'train.recindex'])
+        self.assertEqual(kinds[:2], ['manifest.json range', 'train.recindex range'])
         self.assertEqual(set(kinds[2:]), {'train range'})
         self.assertEqual(kinds.count('manifest.json range'), 1)
+
+
+class Nth(Faults):
+    """One fault, at the request of this number."""
+
+    def __init__(self, kind, number):
+        super().__init__()
+        self.kind, self.left = kind, number
+
+    def draw(self):
+        self.left -= 1
+        if self.left != -1:
+            return None
+        self.counts[self.kind] = 1
+        return self.kind
 
 
 class Faulty(Urls):
@@ -98,6 +113,22 @@ class Faulty(Urls):
             self.assertEqual(self.without_path(there, 's3://bucket/data'), expected, seed)
             drawn += sum(faults.counts.values())
         self.assertGreater(drawn, 4)
+
+    def test_faults_of_opening(self):
+        """Each fault at each of the requests that come before the first record's."""
+        self.serve()
+        flags = '--order', 'sequential', '--limit', 1
+        for listed in False, True:
+            if listed:
+                (self.local / 'manifest.json').unlink()
+            expected = self.without_path(self.batches(self.local, *flags), self.local)
+            for kind in SEEN:
+                for number in range(4):
+                    server = self.serve(faults=Nth(kind, number))
+                    self.env['RECPACK_CACHE'] = str(self.folder / f'cache-{listed}-{kind}-{number}')
+                    there = self.batches('s3://bucket/data', *flags)
+                    self.assertEqual(self.without_path(there, 's3://bucket/data'), expected, (listed, kind, number))
+                    self.assertEqual(server.faults.counts, {kind: 1})
 
     def test_a_damaged_answer_is_fetched_again(self):
         server = self.serve()

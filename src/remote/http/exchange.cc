@@ -38,6 +38,11 @@ std::optional<ContentRange> Exchange::Range() const {
   return ContentRange{*first, *last, *total};
 }
 
+bool Exchange::HasItsRange() const {
+  const auto range = Range();
+  return !ok() || !range || received_ == range->last - range->first + 1;
+}
+
 void Exchange::AddHeader(std::string_view line) {
   if (line.starts_with("HTTP/")) {  // of the answer after a redirection or a 100
     headers_.clear();

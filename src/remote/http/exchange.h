@@ -50,6 +50,8 @@ class Exchange {
   const std::string& text() const noexcept { return text_; }    // body, of failures as well
   std::string Header(const std::string& name) const;            // by lower-case name; else empty
   std::optional<ContentRange> Range() const;
+  // Whether the answer holds all bytes that its Content-Range names; true without one.
+  bool HasItsRange() const;
 
  private:
   friend class Reactor;

@@ -26,6 +26,7 @@ bool IsTransient(long status) {
 std::string Failure(const Exchange& exchange, const RefuseAnswer& refuse) {
   if (!exchange.error().empty()) return exchange.error();
   if (IsTransient(exchange.status())) return format("HTTP status {}", exchange.status());
+  if (!exchange.HasItsRange()) return "the answer is shorter than its range";
   return refuse ? refuse(exchange) : "";
 }
 

@@ -17,6 +17,11 @@ uint64_t ToNumber(const std::string& text) {
   return value;
 }
 
+std::string RefuseCut(const Exchange& exchange) {
+  const bool ends = exchange.text().find("</ListBucketResult>") != std::string::npos;
+  return !exchange.ok() || ends ? "" : "the listing has no end";
+}
+
 }  // namespace
 
 std::vector<ListedObject> ListFolder(const std::string& text) {
@@ -36,7 +41,7 @@ std::vector<ListedObject> ListFolder(const std::string& text) {
         {"list-type", "2"}, {"prefix", prefix}, {"delimiter", "/"}, {"encoding-type", "url"}};
     if (!token.empty()) query.emplace_back("continuation-token", token);
     const auto answer =
-        SendWithRetries([&] { return service.MakeForBucket(url, query); }, {}, nullptr, text);
+        SendWithRetries([&] { return service.MakeForBucket(url, query); }, {}, RefuseCut, text);
     if (!answer->ok()) throw service.ToError(*answer, text);
     for (const std::string_view object : Elements(answer->text(), "Contents")) {
       const std::string key = PercentDecode(FirstElement(object, "Key"));

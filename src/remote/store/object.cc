@@ -24,16 +24,24 @@ Object::Object(const std::string& url)
   const auto make = [&] {
     return service_.Make("GET", url_, {{"Range", format("bytes=-{}", kTail)}});
   };
-  const auto answer = SendWithRetries(make, {}, nullptr, path_);
+  const auto refuse = [](const Exchange& exchange) -> std::string {
+    const auto range = exchange.ok() ? exchange.Range() : std::nullopt;
+    if (!range || exchange.status() != 206) return {};
+    const bool is_tail = range->last + 1 == range->total &&
+                         exchange.received() == std::min(range->total, kTail);
+    return is_tail ? "" : "the answer has other bytes than the last ones";
+  };
+  const auto answer = SendWithRetries(make, {}, refuse, path_);
   version_ = answer->Header("etag");
   const auto range = answer->Range();
   if (answer->status() == 416) return;  // an empty object has no range
   if (!answer->ok()) throw service_.ToError(*answer, path_);
   tail_.assign(answer->text().begin(), answer->text().end());
-  if (range) {
+  if (range && answer->status() == 206) {
     size_ = range->total;
-    if (tail_.size() == std::min(size_, kTail)) return;
-  } else if (answer->status() == 200 && tail_.size() <= kTail) {  // small objects come whole
+    return;
+  }
+  if (answer->status() == 200 && tail_.size() <= kTail) {  // small objects come whole
     size_ = tail_.size();
     return;
   }
