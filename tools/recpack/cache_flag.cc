@@ -2,7 +2,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "tools/parse_units.h"
+#include "src/base/parse_units.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {

@@ -8,7 +8,7 @@
 #include "recpack/loader/loader.h"
 #include "recpack/loader/recipe.h"
 #include "src/base/format.h"
-#include "tools/parse_units.h"
+#include "src/base/parse_units.h"
 #include "tools/recpack/cache_flag.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/output.h"

@@ -2,8 +2,8 @@
 #include <memory>
 #include <optional>
 
+#include "src/base/parse_units.h"
 #include "src/probe/report/compare.h"
-#include "tools/parse_units.h"
 #include "tools/recprobe/command.h"
 
 namespace recpack::tool {

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "src/base/parse_units.h"
 #include "src/probe/verdict/verdict.h"
-#include "tools/parse_units.h"
 #include "tools/recprobe/trace_show.h"
 
 namespace recpack::tool {

@@ -4,9 +4,9 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/base/parse_units.h"
 #include "src/train/run/trainer.h"
 #include "tools/json_line.h"
-#include "tools/parse_units.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/epoch_report.h"
 #include "tools/rectrain/input_report.h"

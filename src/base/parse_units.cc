@@ -1,4 +1,4 @@
-#include "tools/parse_units.h"
+#include "src/base/parse_units.h"
 
 #include <charconv>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 
-namespace recpack::tool {
+namespace recpack {
 namespace {
 
 // Splits a text into its leading number and the rest.
@@ -42,4 +42,4 @@ double ParseShare(const std::string& text) {
               "write it like 0.1% or 0.001");
 }
 
-}  // namespace recpack::tool
+}  // namespace recpack

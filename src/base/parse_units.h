@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string>
 
-namespace recpack::tool {
+namespace recpack {
 
-// Parses "100MB", "64MiB", "1G" or "4096". Throws recpack::Error (kInvalidArgument), which names
-// the valid forms, for other texts and for less than a byte.
+// Parses "100MB", "64MiB", "1G" or "4096". Throws Error (kInvalidArgument), which names the valid
+// forms, for other texts and for less than a byte.
 uint64_t ParseBytes(const std::string& text);
 
 // Parses "0.1%" or "0.001" as a share of items. Same errors.
 double ParseShare(const std::string& text);
 
-}  // namespace recpack::tool
+}  // namespace recpack
