@@ -14,6 +14,7 @@ if(NOT RECPACK_ONLY_DATA_MODULES)
 endif()
 recpack_prefer_archives_end()
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(LIBURING IMPORTED_TARGET liburing)
 
 if(NOT RECPACK_ONLY_DATA_MODULES)

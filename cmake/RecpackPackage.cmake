@@ -22,7 +22,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME librecpack-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libarchive-dev, libfmt-dev, libisal-dev, libjpeg-dev, libpng-dev, libprotobuf-dev, libssl-dev, nlohmann-json3-dev, \
+    "libarchive-dev, libfmt-dev, libisal-dev, libjpeg-dev, libpng-dev, libwebp-dev, libprotobuf-dev, libssl-dev, nlohmann-json3-dev, \
 pkg-config, zlib1g-dev")
 if(LIBURING_FOUND)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", liburing-dev")

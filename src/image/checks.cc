@@ -28,6 +28,13 @@ void CheckScale(const DecodeOptions& options) {
               {}, "choose 1, 2, 4 or 8");
 }
 
+void CheckPixels(uint64_t width, uint64_t height, uint64_t max_pixels) {
+  if (width * height <= max_pixels) return;
+  throw Error(ErrorKind::kUnsupported,
+              format("the image of {}x{} pixels is larger than the {} allowed here", width, height,
+                     max_pixels));
+}
+
 void CheckEncodable(const Image& image) {
   const bool whole = image.width > 0 && image.height > 0 &&
                      image.pixels.size() == image.row_bytes() * static_cast<size_t>(image.height);

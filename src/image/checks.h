@@ -1,4 +1,4 @@
-// Argument checks of decoders and encoders. All throw Error (kInvalidArgument).
+// Checks of decoders and encoders. All throw Error, kInvalidArgument unless they say otherwise.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,9 @@ void CheckRegion(const Region& region, int64_t image_width, int64_t image_height
 
 // libjpeg scales by 1/1, 1/2, 1/4 and 1/8.
 void CheckScale(const DecodeOptions& options);
+
+// Throws Error (kUnsupported) for an image of more pixels.
+void CheckPixels(uint64_t width, uint64_t height, uint64_t max_pixels);
 
 // The image must be whole and have 1 or 3 channels.
 void CheckEncodable(const Image& image);

@@ -242,7 +242,7 @@ void AddEval(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->needs(&calibration);
   CLI::Option* const image =
-      command.add_option("--image", flags->images, "JPEGs and PNGs to classify.")->excludes(int8);
+      command.add_option("--image", flags->images, "Image files to classify.")->excludes(int8);
   command.add_option("--names", flags->names, "File with the class names, one per line.")
       ->needs(image);
   command

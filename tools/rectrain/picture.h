@@ -7,7 +7,7 @@
 
 namespace recpack::tool {
 
-// Reads a JPEG or PNG, applies its EXIF orientation, resizes its shorter side to `size` and crops
+// Reads an image file, applies its EXIF orientation, resizes its shorter side to `size` and crops
 // the centre: size x size RGB pixels. Throws Error with the path: kNotFound, kIo, kCorrupt,
 // kUnsupported.
 Image ReadPicture(const std::string& path, int size);

@@ -1,4 +1,4 @@
-// Decoder for JPEG and PNG images.
+// Decoder for JPEG, PNG, WebP and BMP images.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ constexpr int ScaledLength(int pixels, int scale_denominator) {
 }
 
 // Throws Error for data that ImageDecoder does not decode: kCorrupt if it is not an image (the
-// message has its first bytes) or is a JPEG or PNG whose header has no size; kUnsupported for other
+// message has its first bytes) or is one whose header has no size; kUnsupported for other
 // image formats.
 void RefuseNotDecoded(ByteView bytes, const ImageHeader& header);
 
@@ -69,7 +69,8 @@ class ImageDecoder {
   // Decodes into `out`, whose memory is reused. Exact unless the options say otherwise: the slow
   // integer inverse DCT and smooth chroma upsampling, libjpeg's defaults. Throws Error: kCorrupt
   // with the codec's reason if the data is damaged (`out` is then undefined) or not an image;
-  // kUnsupported for other formats, lossless or 12-bit JPEGs, and images above max_pixels;
+  // kUnsupported for other formats, lossless or 12-bit JPEGs, animated WebPs, run-length-encoded
+  // BMPs, and images above max_pixels;
   // kInvalidArgument for an invalid scale_denominator.
   void Decode(ByteView bytes, const DecodeOptions& options, Image& out);
 

@@ -12,6 +12,9 @@ enum class ImageFormat : uint8_t { kUnknown, kJpeg, kPng, kGif, kBmp, kWebp };
 // Returns "jpeg", "png", "gif", "bmp", "webp" or "unknown".
 const char* ImageFormatName(ImageFormat format);
 
+// Tells whether ImageDecoder decodes the format: JPEG, PNG, WebP, BMP.
+bool IsDecoded(ImageFormat format);
+
 struct ImageHeader {
   ImageFormat format = ImageFormat::kUnknown;
   int width = 0;   // pixels, as stored: before the orientation is applied
@@ -21,7 +24,7 @@ struct ImageHeader {
   int channels = 0;
   int bit_depth = 0;         // bits per channel, or per palette index; 0 if unknown
   bool progressive = false;  // progressive JPEG or interlaced PNG
-  // EXIF orientation 1..8 of a JPEG or PNG; 1 (upright) if missing or invalid.
+  // EXIF orientation 1..8 of a JPEG, PNG or WebP; 1 (upright) if missing or invalid.
   int orientation = 1;
 };
 

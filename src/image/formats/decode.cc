@@ -7,10 +7,12 @@
 #include "recpack/base/error.h"
 #include "recpack/image/header.h"
 #include "src/base/format.h"
+#include "src/image/bmp/bmp.h"
 #include "src/image/checks.h"
 #include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/jpeg/jpeg_sequential.h"
 #include "src/image/png/decode_png.h"
+#include "src/image/webp/webp.h"
 
 namespace recpack {
 
@@ -56,9 +58,9 @@ void RefuseNotDecoded(ByteView bytes, const ImageHeader& header) {
     throw Error(ErrorKind::kCorrupt, "is not an image: " + DescribeStart(bytes), {},
                 "leave it out; the loader can put another record in its place");
   }
-  if (header.format != ImageFormat::kJpeg && header.format != ImageFormat::kPng) {
+  if (!IsDecoded(header.format)) {
     throw Error(ErrorKind::kUnsupported,
-                format("is an image of the format {}; only JPEG and PNG are decoded",
+                format("is an image of the format {}; JPEG, PNG, WebP and BMP are decoded",
                        ImageFormatName(header.format)),
                 {}, "convert it before packing");
   }
@@ -72,17 +74,23 @@ void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& o
   CheckScale(options);
   const ImageHeader header = ReadImageHeader(bytes);
   RefuseNotDecoded(bytes, header);
+  if (options.scale_denominator != 1 && header.format != ImageFormat::kJpeg) {
+    throw Error(ErrorKind::kUnsupported, "only JPEGs can be decoded at a fraction of their size",
+                {}, "set scale_denominator to 1");
+  }
   switch (header.format) {
     case ImageFormat::kJpeg:
       if (state_->sequential.Decode(bytes, nullptr, options, state_->jpeg, out)) break;
       DecodeJpeg(state_->jpeg, bytes, options, state_->scratch, out);
       break;
     case ImageFormat::kPng:
-      if (options.scale_denominator != 1) {
-        throw Error(ErrorKind::kUnsupported, "PNGs cannot be decoded at a fraction of their size",
-                    {}, "set scale_denominator to 1");
-      }
       DecodePng(bytes, options, out);
+      break;
+    case ImageFormat::kWebp:
+      DecodeWebp(bytes, options, out);
+      break;
+    case ImageFormat::kBmp:
+      DecodeBmp(bytes, options, out);
       break;
     default:
       break;  // refused above

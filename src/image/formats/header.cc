@@ -31,6 +31,11 @@ const char* ImageFormatName(ImageFormat format) {
   return "unknown";
 }
 
+bool IsDecoded(ImageFormat format) {
+  return format == ImageFormat::kJpeg || format == ImageFormat::kPng ||
+         format == ImageFormat::kWebp || format == ImageFormat::kBmp;
+}
+
 ImageHeader ReadImageHeader(ByteView bytes) {
   if (BeginsWith(bytes, "\xFF\xD8")) return ReadJpegHeader(bytes);
   if (BeginsWith(bytes, "\x89PNG")) return ReadPngHeader(bytes);

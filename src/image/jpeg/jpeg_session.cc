@@ -5,7 +5,7 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "src/base/format.h"
+#include "src/image/checks.h"
 // After jpeglib.h: names of libjpeg's messages.
 #include <jerror.h>
 
@@ -47,11 +47,7 @@ void JpegReader::Open(ByteView bytes) {
 
 void JpegReader::ReadHeader(uint64_t max_pixels) {
   Run([&] { jpeg_read_header(&info_, TRUE); });
-  if (uint64_t{info_.image_width} * info_.image_height > max_pixels) {
-    throw Error(ErrorKind::kUnsupported,
-                format("the image of {}x{} pixels is larger than the {} allowed here",
-                       info_.image_width, info_.image_height, max_pixels));
-  }
+  CheckPixels(info_.image_width, info_.image_height, max_pixels);
 }
 
 void JpegReader::ThrowIfDamaged() const {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "recpack/base/error.h"
-#include "src/base/format.h"
+#include "src/image/checks.h"
 #include "src/image/png/png_session.h"
 
 namespace recpack {
@@ -25,7 +25,7 @@ class PngReader {
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
   PngReader(const PngReader&) = delete;
 
-  void ReadHeader(uint64_t max_pixels);
+  void ReadHeader(const DecodeOptions& options);
   void Transform(PixelLayout layout);
   void ReadPixels(Image& out, bool allow_damage);
 
@@ -59,17 +59,14 @@ void SkipAncillaryChunks(png_structp png) {
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kChunks, sizeof kChunks / 5);
 }
 
-void PngReader::ReadHeader(uint64_t max_pixels) {
+void PngReader::ReadHeader(const DecodeOptions& options) {
   Run([&] {
     SkipAncillaryChunks(png_);
     png_set_user_limits(png_, 0x7FFFFFFF, 0x7FFFFFFF);
     png_read_info(png_, info_);
   });
-  if (static_cast<uint64_t>(width()) * static_cast<uint64_t>(height()) > max_pixels) {
-    throw Error(ErrorKind::kUnsupported,
-                format("the image of {}x{} pixels is larger than the {} allowed here", width(),
-                       height(), max_pixels));
-  }
+  CheckPixels(png_get_image_width(png_, info_), png_get_image_height(png_, info_),
+              options.max_pixels);
 }
 
 void PngReader::Transform(PixelLayout layout) {
@@ -107,7 +104,7 @@ void PngReader::ReadPixels(Image& out, bool allow_damage) {
 
 void DecodePng(ByteView bytes, const DecodeOptions& options, Image& out) {
   PngReader reader(bytes);
-  reader.ReadHeader(options.max_pixels);
+  reader.ReadHeader(options);
   reader.Transform(options.layout);
   out.Reshape(reader.width(), reader.height(), reader.channels());
   reader.ReadPixels(out, options.allow_damage);

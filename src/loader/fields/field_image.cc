@@ -19,7 +19,8 @@
 namespace recpack {
 namespace {
 
-constexpr const char* kUsualFeatures[] = {"image/encoded", "image", "jpg", "jpeg", "png"};
+constexpr const char* kUsualFeatures[] = {"image/encoded", "image", "jpg", "jpeg",
+                                          "png",           "webp",  "bmp"};
 
 constexpr size_t kLeastCopied = 4 << 10;
 constexpr size_t kMostCopied = 64 << 10;

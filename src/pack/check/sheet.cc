@@ -45,7 +45,7 @@ std::optional<Image> FromBytes(ByteView bytes, const SheetOptions& options) {
   if (auto raw = FromRaw(bytes, options.raw_shape)) return raw;
   try {
     const ImageFormat format = ReadImageHeader(bytes).format;
-    if (format == ImageFormat::kJpeg || format == ImageFormat::kPng) return DecodeImage(bytes);
+    if (IsDecoded(format)) return DecodeImage(bytes);
   } catch (const Error&) {  // a broken picture is shown as a grey cell
   }
   return {};

@@ -41,7 +41,7 @@ SheetCell MakeSheetCell(const ExampleView& record, const std::vector<std::string
                         const SheetOptions& options);
 
 // Draws a sheet of the split. The picture of a record is the feature image/encoded, or image, or
-// the first bytes feature with a JPEG or PNG; raw planar pixels are shown, too. Its label is
+// the first bytes feature with an image; raw planar pixels are shown, too. Its label is
 // image/class/text, the class name of image/class/label or label, or the number. A record without a
 // picture gets a grey cell. Throws Error (kNotFound) if no record has a picture.
 Image DrawSheet(const Layout& layout, const LayoutSplit& split, const SheetOptions& options);

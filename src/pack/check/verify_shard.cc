@@ -18,9 +18,11 @@
 namespace recpack::pack {
 namespace {
 
+// By signatures that other data does not begin with; BMP's is too short.
 bool IsImage(ByteView value) {
-  const std::string_view text = AsText(value.first(std::min<size_t>(value.size(), 8)));
-  return text.starts_with("\xff\xd8\xff") || text.starts_with("\x89PNG\r\n\x1a\n");
+  const std::string_view text = AsText(value.first(std::min<size_t>(value.size(), 12)));
+  return text.starts_with("\xff\xd8\xff") || text.starts_with("\x89PNG\r\n\x1a\n") ||
+         (text.starts_with("RIFF") && text.ends_with("WEBP"));
 }
 
 // Tells whether image/encoded should hold an image, judging by image/format if present.
@@ -36,8 +38,9 @@ void DecodeImages(const ExampleView& view) {
     if (feature.kind() != FeatureKind::kBytes) continue;
     const bool must_be = feature.name() == kImageEncoded && SaysImage(view);
     for (const ByteView value : feature.bytes_values()) {
-      const bool unknown = ReadImageHeader(value).format == ImageFormat::kUnknown;
-      if (IsImage(value) || (must_be && unknown)) DecodeImage(value, {});
+      const ImageFormat format = ReadImageHeader(value).format;
+      const bool refused = format == ImageFormat::kUnknown || IsDecoded(format);
+      if (IsImage(value) || (must_be && refused)) DecodeImage(value, {});
     }
   }
 }

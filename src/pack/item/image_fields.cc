@@ -73,7 +73,8 @@ void ImageCounters::AddNotices(std::vector<std::string>& notices) const {
   }
   if (not_checked > 0) {
     notices.push_back(
-        format("{} images were not checked: they are neither JPEG nor PNG", not_checked.load()));
+        format("{} images were not checked: they are of formats that are not decoded here",
+               not_checked.load()));
   }
 }
 
@@ -106,7 +107,7 @@ ImageView ImageFields::OtherFile(ByteView bytes, std::string_view name) {
 }
 
 void ImageFields::Check(ByteView bytes, const ImageHeader& header) {
-  if (header.format == ImageFormat::kJpeg || header.format == ImageFormat::kPng) {
+  if (IsDecoded(header.format)) {
     decoder_.Decode(bytes, {.layout = PixelLayout::kAsStored}, pixels_);
   } else {
     ++counters_.not_checked;

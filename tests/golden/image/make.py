@@ -148,6 +148,52 @@ def make_others():
     image.convert("RGBA").save(HERE / "extended.webp", quality=10, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0")
 
 
+def make_webps():
+    photo = Image.open(HERE / "real_420.jpg").convert("RGB").resize((61, 45))
+    photo.save(HERE / "photo.webp", quality=80)
+    rgba = photo.copy()
+    rgba.putalpha(Image.linear_gradient("L").resize(photo.size))
+    rgba.save(HERE / "alpha.webp", quality=80)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    photo.save(HERE / "exif6.webp", quality=80, exif=exif)
+    photo.save(HERE / "animated.webp", save_all=True, append_images=[photo.transpose(Image.FLIP_LEFT_RIGHT)])
+    for name in "photo", "alpha", "lossless":
+        expect(f"webp_{name}", Image.open(HERE / f"{name}.webp").convert("RGB"))
+
+
+def bmp(width, height, bits, rows, compression=0, extra=b""):
+    """A file of rows as they are stored: from the bottom, or from the top if the height is negative."""
+    pixels = b"".join(row + bytes(-len(row) % 4) for row in rows)
+    at = 54 + len(extra)
+    info = struct.pack("<IiiHHIIiiII", 40, width, height, 1, bits, compression, len(pixels), 0, 0, 0, 0)
+    return b"BM" + struct.pack("<IHHI", at + len(pixels), 0, 0, at) + info + extra + pixels
+
+
+def make_bmps():
+    photo = Image.open(HERE / "real_420.jpg").convert("RGB").resize((21, 13))
+    photo.save(HERE / "rgb.bmp")
+    photo.convert("L").save(HERE / "gray.bmp")
+    photo.quantize(200).save(HERE / "palette.bmp")
+    photo.convert("1").save(HERE / "bit.bmp")
+    pixels = np.asarray(photo).astype(np.uint32)
+    red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
+    five = (red >> 3 << 10 | green >> 3 << 5 | blue >> 3).astype("<u2")
+    (HERE / "rgb555.bmp").write_bytes(bmp(21, 13, 16, [row.tobytes() for row in five[::-1]]))
+    six = (red >> 3 << 11 | green >> 2 << 5 | blue >> 3).astype("<u2")
+    masks = struct.pack("<III", 0xF800, 0x7E0, 0x1F)
+    (HERE / "rgb565.bmp").write_bytes(bmp(21, 13, 16, [row.tobytes() for row in six[::-1]], 3, masks))
+    whole = (red << 16 | green << 8 | blue | 0x55000000).astype("<u4")
+    (HERE / "from_top32.bmp").write_bytes(bmp(21, -13, 32, [row.tobytes() for row in whole]))
+    nibbles = Image.fromarray((np.asarray(photo.convert("L")) >> 4).astype(np.uint8))
+    packed = [bytes(a << 4 | b for a, b in zip(row[::2], [*row[1::2], 0])) for row in np.asarray(nibbles).tolist()]
+    palette = b"".join(bytes((16 * i, 255 - 16 * i, 128, 0)) for i in range(16))
+    (HERE / "nibbles.bmp").write_bytes(bmp(21, 13, 4, packed[::-1], extra=palette))
+    for path in sorted(HERE.glob("*.bmp")):
+        if path.name != "small.bmp":
+            expect(f"bmp_{path.stem}", Image.open(path).convert("RGB"))
+
+
 def main():
     originals = {path.name: path for path in pathlib.Path(sys.argv[1]).rglob("*.JPEG")}
     for name, original in REAL.items():
@@ -156,6 +202,8 @@ def main():
     make_pngs()
     make_resized()
     make_others()
+    make_webps()
+    make_bmps()
 
 
 if __name__ == "__main__":
