@@ -24,6 +24,7 @@
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_stream.h"
 #include "src/pack/open/open_source.h"
+#include "src/pack/store/store_target.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -181,7 +182,13 @@ Packed PackPath(const nb::dict& options, const nb::object& progress) {
       [&] {
         source = pack::OpenSourceToPack(flags, shuffle_classes, pack);
         if (job.stop()) throw Stopped();
-        result = pack::Pack(*source, pack);
+        const auto store = pack::DirectToStore(pack);
+        try {
+          result = pack::Pack(*source, pack);
+        } catch (const Error& error) {
+          if (store) throw store->InStore(error);
+          throw;
+        }
       },
       [&] {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -204,6 +211,8 @@ class Stream {
     pack.created_by = kCreatedBy;
     pack.sync = Take<bool>(given, "sync");
     pack.overwrite = Take<bool>(given, "overwrite");
+    const nb::gil_scoped_release unlocked;
+    store_ = pack::DirectToStore(pack);
     stream_.emplace(pack);
   }
 
@@ -220,7 +229,7 @@ class Stream {
     pack::PackStream stream = std::move(stream_.value());  // removes its files on failure
     stream_.reset();
     const nb::gil_scoped_release unlocked;
-    const Manifest manifest = stream.Finish();
+    const Manifest manifest = FinishOrThrow(stream);
     uint64_t shards = 0;
     for (const ManifestSplit& split : manifest.splits) shards += split.shards.size();
     return {manifest.records(), manifest.bytes(), shards, {}, true, {}};
@@ -230,7 +239,17 @@ class Stream {
   void Discard() { stream_.reset(); }
 
  private:
+  Manifest FinishOrThrow(pack::PackStream& stream) const {
+    try {
+      return stream.Finish();
+    } catch (const Error& error) {
+      if (store_) throw store_->InStore(error);
+      throw;
+    }
+  }
+
   ExampleValues values_;
+  std::unique_ptr<pack::StoreTarget> store_;  // outlives the stream
   std::optional<pack::PackStream> stream_;
 };
 

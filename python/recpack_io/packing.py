@@ -112,7 +112,8 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
         source: A path, packed as by `recpack pack` (see its help for the sources; an interrupted
             run continues); an iterable of records as for Writer.write(), which are
             packed in order in one pass; or a dictionary of such iterables by split.
-        out: Output folder. A relative path refers to the current working directory.
+        out: Output folder, or an s3:// or gs:// URL. A relative path refers to the current working
+            directory.
         split: Split of an iterable or of a tar.
         shard_bytes: Approximate size of a shard before compression.
         compression: "none", "gzip" or "zlib".

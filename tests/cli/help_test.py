@@ -11,9 +11,11 @@ import tarfile
 import time
 import unittest
 
-from support import CIFAR, GOLDEN, RECPACK, CliTest
+from object_server import ObjectServer
+from support import CIFAR, FAILURE, FINDING, GOLDEN, RECPACK, CliTest
 
-COMMANDS = ('audit', 'batches', 'bench', 'pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'completion')
+COMMANDS = ('audit', 'batches', 'bench', 'pack', 'ls', 'cat', 'sheet', 'verify', 'index', 'repair', 'cache', 'migrate',
+            'completion')
 
 
 class Help(CliTest):
@@ -54,7 +56,12 @@ class Help(CliTest):
         self.make_what_examples_name()
         (self.folder / 'bin').mkdir()
         (self.folder / 'bin/recpack').symlink_to(RECPACK)
-        env = {**os.environ, 'PATH': f'{self.folder}/bin:{os.environ["PATH"]}'}
+        (self.folder / 'bucket').mkdir()
+        store = ObjectServer(self.folder)
+        self.addCleanup(store.close)
+        # `migrate` is Python's: tests/python/test_migrate.py
+        env = {**os.environ, 'PATH': f'{self.folder}/bin:{os.environ["PATH"]}', 'RECPACK_PYTHON': 'true',
+               'RECPACK_CACHE': str(self.folder / 'cache'), **store.environment()}
         for command in COMMANDS:
             text = self.run_recpack(command, '--help').stdout
             examples = re.findall(r'(?m)^ +((?:eval "\$\()?recpack .*)$', text)
@@ -74,6 +81,22 @@ class Help(CliTest):
                 done = subprocess.run([shell, '-c', example], cwd=self.folder, env=env, text=True,
                                       capture_output=True, timeout=60)
                 self.assertEqual(done.returncode, 0, f'{example}\n{done.stdout}\n{done.stderr}')
+
+
+class Migrate(CliTest):
+    def test_passes_its_arguments_to_python(self):
+        python = self.folder / 'python'
+        python.write_text('#!/bin/sh\nshift 2\nprintf "<%s>" "$@"\nexit 1\n')
+        python.chmod(0o755)
+        env = {'RECPACK_PYTHON': str(python)}
+        for words, expected in ((['train.py', '--write'], '<--write><--><train.py>'),
+                                (['--', '-x.py'], '<--><-x.py>')):
+            done = self.run_recpack('migrate', *words, code=FINDING, env=env)
+            self.assertEqual(done.stdout, expected)
+
+    def test_without_python(self):
+        done = self.run_recpack('migrate', 'train.py', code=FAILURE, env={'RECPACK_PYTHON': '/nowhere/python'})
+        self.assertIn('/nowhere/python: cannot be run', done.stderr)
 
 
 def commands_and_flags(function):

@@ -1,8 +1,9 @@
 """Object server for tests: a web server with ranges, and an S3 store that checks signatures, with seeded faults.
 
 Paths below /web/ are files, without credentials. /latest/ is an instance's metadata service, /container a
-container's, and POST / the token service. Others are /BUCKET/KEY of the S3 interface: objects and
-ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS documents it.
+container's, and POST / the token service. Others are /BUCKET/KEY of the S3 interface: objects, multipart uploads
+and ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS documents it. Folders of the disk are
+buckets and prefixes.
 """
 import hashlib
 import hmac
@@ -20,6 +21,7 @@ from xml.sax.saxutils import escape
 
 ACCESS, SECRET, TOKEN, REGION = 'TESTKEY', 'test/secret+key', 'test/token==', 'eu-central-1'
 FAULTS = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated', 'corrupt')
+STALL = 5  # seconds without an answer, for the fault 'stall'
 
 
 class Faults:
@@ -47,6 +49,8 @@ class ObjectServer:
     def __init__(self, folder, faults=None, delay=0.0):
         self.folder, self.faults, self.delay = pathlib.Path(folder), faults or Faults(), delay
         self.requests = []  # (method, path, range)
+        self.uploads = {}  # key and parts, by upload id
+        self.writing = threading.Lock()
         handler = type('Handler', (_Handler,), {'of': self})
         self._server = _Server(('127.0.0.1', 0), handler)
         self._server.daemon_threads = True
@@ -85,17 +89,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def fails(self, fault):
+        """Tells whether the fault was the answer."""
+        if fault in ('500', '503'):
+            self.send(int(fault), _error('SlowDown', 'faulty on purpose'), {'Retry-After': '0'})
+        elif fault == 'reset':
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+            self.connection.close()
+            self.close_connection = True
+        return fault in ('500', '503', 'reset')
+
     def do_GET(self):
         self.of.requests.append((self.command, self.path, self.headers.get('Range')))
         time.sleep(self.of.delay)
         fault = self.of.faults.draw()
-        if fault in ('500', '503'):
-            return self.send(int(fault), _error('SlowDown', 'faulty on purpose'), {'Retry-After': '0'})
-        if fault == 'reset':
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-            self.connection.close()
-            self.close_connection = True
+        if self.fails(fault):
             return None
+        if fault == 'stall':
+            time.sleep(STALL)
         parts = urllib.parse.urlsplit(self.path)
         if parts.path.startswith('/latest/meta-data/iam/security-credentials/'):
             if self.headers.get('x-aws-ec2-metadata-token') != 'session':
@@ -110,18 +121,95 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         bucket, _, key = urllib.parse.unquote(parts.path[1:]).partition('/')
         if not (self.of.folder / bucket).is_dir():
             return self.send(404, _error('NoSuchBucket', 'there is none'))
+        query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+        if 'uploads' in query:
+            return self.send_uploads(bucket, query['prefix'])
         if not key:
-            return self.send_listing(bucket, dict(urllib.parse.parse_qsl(parts.query)))
+            return self.send_listing(bucket, query)
         return self.send_file(f'{bucket}/{key}', fault)
+
+    def body(self):
+        return self.rfile.read(int(self.headers.get('Content-Length', 0)))
 
     def do_PUT(self):
         self.of.requests.append((self.command, self.path, None))
-        is_token = self.path == '/latest/api/token' and 'x-aws-ec2-metadata-token-ttl-seconds' in self.headers
-        return self.send(200, b'session') if is_token else self.send(404, b'')
+        body = self.body()
+        if self.path.startswith('/latest/'):
+            is_token = self.path == '/latest/api/token' and 'x-aws-ec2-metadata-token-ttl-seconds' in self.headers
+            return self.send(200, b'session') if is_token else self.send(404, b'')
+        return self.write(body)
+
+    def do_DELETE(self):
+        self.of.requests.append((self.command, self.path, None))
+        return self.write(b'')
+
+    def write(self, body):
+        """PUT and DELETE of an object, and the requests of a multipart upload; some do all and then lose the answer."""
+        time.sleep(self.of.delay)
+        fault = self.of.faults.draw()
+        parts = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+        if hashlib.sha256(body).hexdigest() != self.headers.get('x-amz-content-sha256'):
+            return self.send(400, _error('XAmzContentSHA256Mismatch', 'another body'))
+        if refused := self.refusal(parts):
+            return self.send(403, _error(*refused))
+        name = urllib.parse.unquote(parts.path[1:])
+        if not (self.of.folder / name.partition('/')[0]).is_dir():
+            return self.send(404, _error('NoSuchBucket', 'there is none'))
+        if fault in ('500', '503') and self.fails(fault):
+            return None
+        with self.of.writing:
+            answer = self.written(name, query, body)
+        if fault in ('reset', 'cut'):
+            return self.fails('reset')
+        return self.send(*answer)
+
+    def written(self, name, query, body):
+        """Status, body and headers of the answer."""
+        uploads, key, method = self.of.uploads, query.get('uploadId'), self.command
+        if key is not None and uploads.get(key, {}).get('name') != name:
+            return 404, _error('NoSuchUpload', 'there is none')
+        if method == 'PUT' and key is not None:
+            uploads[key]['parts'][int(query['partNumber'])] = body
+            return 200, b'', {'ETag': f'"{hashlib.md5(body).hexdigest()}"'}
+        if method == 'DELETE' and key is not None:
+            del uploads[key]
+            return 204, b''
+        path = self.of.folder / name
+        if method == 'DELETE':
+            path.unlink(missing_ok=True)
+            return 204, b''
+        if 'uploads' in query:
+            key = f'upload-{len(uploads)}-{time.monotonic_ns()}'
+            uploads[key] = {'name': name, 'parts': {}}
+            return 200, f'<R><UploadId>{key}</UploadId></R>'.encode()
+        if self.headers.get('If-None-Match') == '*' and path.exists():
+            return 412, _error('PreconditionFailed', 'there is one')
+        if method == 'POST':
+            parts = uploads[key]['parts']
+            wanted = re.findall(r'<PartNumber>(\d+)</PartNumber><ETag>([^<]*)</ETag>', body.decode())
+            if [(str(number), f'"{hashlib.md5(part).hexdigest()}"') for number, part in sorted(parts.items())] != wanted:
+                return 400, _error('InvalidPart', 'other parts were sent')
+            if any(len(parts[int(number)]) < 5 << 20 for number, _ in wanted[:-1]):
+                return 400, _error('EntityTooSmall', 'a part is too small')
+            body = b''.join(parts[int(number)] for number, _ in wanted)
+            del uploads[key]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+        return 200, b'<R></R>', {'ETag': f'"{hashlib.md5(body).hexdigest()}"'}
+
+    def send_uploads(self, bucket, prefix):
+        found = ''.join(f'<Upload><Key>{escape(urllib.parse.quote(upload["name"].partition("/")[2]))}</Key>'
+                        f'<UploadId>{key}</UploadId></Upload>' for key, upload in self.of.uploads.items()
+                        if upload['name'].startswith(f'{bucket}/{prefix}'))
+        return self.send(200, f'<R>{found}<IsTruncated>false</IsTruncated></R>'.encode())
 
     def do_POST(self):
         self.of.requests.append((self.command, self.path, None))
-        form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers['Content-Length'])).decode()))
+        body = self.body()
+        if self.path != '/':
+            return self.write(body)
+        form = dict(urllib.parse.parse_qsl(body.decode()))
         if form.get('Action') != 'AssumeRoleWithWebIdentity' or form.get('WebIdentityToken') != 'web/token+':
             return self.send(403, _error('AccessDenied', 'another token'))
         members = ''.join(f'<{name}>{value}</{name}>' for name, value in json.loads(self.of.given('SessionToken')).items())

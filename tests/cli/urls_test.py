@@ -1,9 +1,12 @@
 """Data sets at URLs: the same bytes as from the disk, through faults, and errors that say what to do."""
 import os
+import shutil
+import subprocess
+import time
 import unittest
 
 from object_server import SECRET, Faults, ObjectServer
-from support import CIFAR, CliTest
+from support import CIFAR, GOLDEN, RECPACK, CliTest
 
 # Faults that are seen in an answer. A corrupt byte is seen by its record's CRC.
 SEEN = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated')
@@ -86,6 +89,131 @@ class Reading(Urls):
         self.assertEqual(kinds.count('manifest.json range'), 1)
 
 
+class Cached(Urls):
+    """Records that are kept on the disk: RECPACK_CACHE_BYTES."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 100)
+        self.pack(self.folder / 'made', out='bucket/large')
+        self.server = self.serve()
+        self.env['RECPACK_CACHE_BYTES'] = '1GB'
+        self.shard = next((self.folder / 'bucket/large').glob('train-*.tfrecord'))
+
+    def epochs(self, count, env=(), url='s3://bucket/large', **options):
+        done = self.run_recpack('batches', url, '--recipe', 'cifar10-train', '--batch-size', 20, '--seed', 3,
+                                '--epoch', count, '--json', '--order', 'global', env=self.env | dict(env), **options)
+        return done.stdout.replace(str(url), 'DATA')
+
+    def fetched(self, begin=0):
+        """Bytes of the shard that were asked for, but for those at its end."""
+        ranges = [given.removeprefix('bytes=').split('-') for _, path, given in self.server.requests[begin:]
+                  if path.endswith(self.shard.name)]
+        return sum(int(last) - int(first) + 1 for first, last in ranges if first)
+
+    def test_the_second_time_comes_from_the_disk(self):
+        expected = self.epochs(0, url=self.folder / 'bucket/large')
+        self.assertEqual(self.epochs(0), expected)
+        size = self.shard.stat().st_size
+        self.assertLess(self.fetched(), 2.3 * size)  # with the next epoch, which is small enough
+        self.assertGreater(self.fetched(), 0.8 * size)
+        begin = len(self.server.requests)
+        self.assertEqual(self.epochs(0), expected)
+        self.assertLess(self.fetched(begin), 0.02 * size)
+        use = self.json('cache', env=self.env)
+        self.assertEqual((use['limit_bytes'], use['records']['objects']), (10 ** 9, 1))
+        self.assertGreater(use['records']['bytes'], 0.8 * size)
+        self.run_recpack('cache', '--clear', env=self.env)
+        self.assertEqual(self.json('cache', env=self.env)['records'], {'objects': 0, 'bytes': 0})
+
+    def test_a_cache_of_a_fifth_gives_a_fifth(self):
+        """Of photos; rows of 3 KB share pages of the disk, so that fewer fit."""
+        (self.folder / 'photos/all').mkdir(parents=True)
+        for number in range(60):
+            shutil.copy(GOLDEN / 'image/real_422.jpg', self.folder / f'photos/all/{number}.jpg')
+        self.pack(self.folder / 'photos', out='bucket/photos')
+        self.shard = next((self.folder / 'bucket/photos').glob('*.tfrecord'))
+
+        def epoch(number, **env):
+            begin = len(self.server.requests)
+            self.run_recpack('batches', 's3://bucket/photos', '--recipe', 'imagenet-eval', '--batch-size', 8, '--epoch',
+                             number, '--order', 'global', env=self.env | env)
+            return self.fetched(begin)
+
+        without = epoch(1, RECPACK_CACHE_BYTES='0')
+        size = self.shard.stat().st_size
+        self.env['RECPACK_CACHE_BYTES'] = str(size // 5)
+        epoch(0)
+        for number in 1, 2:
+            self.assertLess(epoch(number), 0.88 * without)
+        self.assertLessEqual(self.json('cache', env=self.env)['records']['bytes'], size // 5 + 65536)
+
+    def test_another_version_is_not_mixed_with_the_first(self):
+        first = self.epochs(0)
+        self.pack(self.folder / 'made', '--shuffle', 9, out='again')
+        for path in (self.folder / 'again').iterdir():
+            if path.is_file():
+                (self.folder / 'bucket/large' / path.name).write_bytes(path.read_bytes())
+        expected = self.epochs(0, url=self.folder / 'bucket/large')
+        self.assertNotEqual(first, expected)
+        self.assertEqual(self.epochs(0), expected)
+        self.assertEqual(self.json('cache', env=self.env)['records']['objects'], 2)
+
+    def test_damage_on_the_disk_is_fetched_again(self):
+        expected = self.epochs(0)
+        data = next((self.folder / 'cache/data').glob('*.data'))
+        with data.open('r+b') as file:
+            for at in range(5000, data.stat().st_size - 70000, 40000):
+                file.seek(at)
+                byte = file.read(1)
+                file.seek(at)
+                file.write(bytes([byte[0] ^ 1]))
+        self.assertEqual(self.epochs(0), expected)
+        begin = len(self.server.requests)
+        self.assertEqual(self.epochs(0), expected)
+        self.assertLess(self.fetched(begin), 0.02 * self.shard.stat().st_size)  # it was mended
+
+    def test_killed_processes_leave_nothing_wrong(self):
+        expected = self.epochs(0)
+        self.run_recpack('cache', '--clear', env=self.env)
+        self.server.delay = 0.005
+        for seconds in 0.05, 0.1, 0.15, 0.2, 0.3:
+            running = subprocess.Popen([RECPACK, 'batches', 's3://bucket/large', '--recipe', 'cifar10-train',
+                                        '--epoch', '4'], env={**os.environ, **self.env},
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(seconds)
+            running.kill()
+            running.wait()
+        self.assertEqual(self.epochs(0), expected)
+
+    def test_several_processes_at_once(self):
+        expected = self.epochs(0, env={'RECPACK_CACHE_BYTES': '0'})
+        words = [RECPACK, 'batches', 's3://bucket/large', '--recipe', 'cifar10-train', '--batch-size', '20', '--seed',
+                 '3', '--epoch', '0', '--json', '--order', 'global']
+        running = [subprocess.Popen(words, env={**os.environ, **self.env}, stdout=subprocess.PIPE, text=True)
+                   for _ in range(3)]
+        for each in running:
+            self.assertEqual(each.communicate()[0].replace('s3://bucket/large', 'DATA'), expected)
+
+    def test_the_least_recently_opened_is_removed(self):
+        self.pack(self.folder / 'made', '--shuffle', 5, out='bucket/other')
+        size = self.shard.stat().st_size
+        self.env['RECPACK_CACHE_BYTES'] = str(int(1.2 * size))
+        self.epochs(0)
+        self.epochs(0, url='s3://bucket/other')
+        use = self.json('cache', env=self.env)['records']
+        self.assertLessEqual(use['bytes'], 1.25 * size)
+        begin = len(self.server.requests)
+        self.epochs(0, url='s3://bucket/other')
+        self.assertFalse([path for _, path, given in self.server.requests[begin:]
+                          if 'train-' in path and not given.startswith('bytes=-')])
+
+    def test_a_size_that_is_none(self):
+        self.env['RECPACK_CACHE_BYTES'] = 'much'
+        done = self.run_recpack('cat', f's3://bucket/large/{self.shard.name}', '--record', 1, env=self.env, code=2)
+        self.assertIn("RECPACK_CACHE_BYTES is not a size: 'much'; write it like 100MB", done.stderr)
+
+
 class Nth(Faults):
     """One fault, at the request of this number."""
 
@@ -129,6 +257,27 @@ class Faulty(Urls):
                     there = self.batches('s3://bucket/data', *flags)
                     self.assertEqual(self.without_path(there, 's3://bucket/data'), expected, (listed, kind, number))
                     self.assertEqual(server.faults.counts, {kind: 1})
+
+    def test_a_stalled_answer_is_asked_for_a_second_time(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 100)
+        self.pack(self.folder / 'made', out='bucket/large')
+        server = self.serve()
+        flags = ('--recipe', 'cifar10-train', '--batch-size', 50, '--epoch', 2, '--json', '--order', 'global', '--limit', 6)
+        expected = self.run_recpack('batches', 's3://bucket/large', *flags, env=self.env).stdout
+
+        class SomeStall(Faults):
+            def draw(inner):  # noqa: N805
+                _, path, given = server.requests[-1]
+                if 'train-' not in path or given.startswith('bytes=-'):
+                    return None
+                inner.counts['asked'] = inner.counts.get('asked', 0) + 1
+                return 'stall' if inner.counts['asked'] % 40 == 7 else None
+
+        server.faults = SomeStall()
+        begin = len(server.requests)
+        self.assertEqual(self.run_recpack('batches', 's3://bucket/large', *flags, env=self.env).stdout, expected)
+        ranges = [given for _, path, given in server.requests[begin:] if 'train-' in path]
+        self.assertGreater(len(ranges), len(set(ranges)))  # some came twice
 
     def test_a_damaged_answer_is_fetched_again(self):
         server = self.serve()

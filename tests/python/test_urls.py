@@ -3,6 +3,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import subprocess
 import sys
 from unittest import mock
 
@@ -68,6 +69,43 @@ class Urls(InFolder):
             recpack_io.open(f'{self.server.url}/web/bucket/none')
         with self.assertRaises(recpack_io.NotFoundError):
             recpack_io.open(f'{self.server.url}/web/bucket/none/train-00000-of-00001.tfrecord')
+
+
+class Packing(InFolder):
+    """In a process of its own, whose first use of s3:// this is."""
+
+    def pack(self, program):
+        server = ObjectServer(self.folder)
+        self.addCleanup(server.close)
+        (self.folder / 'bucket').mkdir(exist_ok=True)
+        done = subprocess.run([sys.executable, '-c', 'import recpack_io\n' + program], text=True, capture_output=True,
+                              cwd=self.folder, env={**os.environ, 'RECPACK_CACHE': str(self.folder / 'cache'),
+                                                    **server.environment()})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(server.uploads, {})
+        return done.stdout
+
+    def files(self, folder):
+        return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir() if path.is_file()}
+
+    def test_a_path(self):
+        self.pack(f'recpack_io.pack({str(CIFAR)!r}, "s3://bucket/data")')
+        recpack_io.pack(CIFAR, self.folder / 'local')
+        self.assertEqual(self.files('bucket/data'), self.files('local'))
+
+    def test_records(self):
+        records = '[{"label": n, "image": bytes([n]) * 1000} for n in range(200)]'
+        read = self.pack(f'recpack_io.pack({records}, "s3://bucket/data", shard_bytes=30_000)\n'
+                         'print([int(record["label"][0]) for record in recpack_io.open("s3://bucket/data")])')
+        self.assertEqual(read.strip(), str(list(range(200))))
+        recpack_io.pack(eval(records), self.folder / 'local', shard_bytes=30_000)
+        self.assertEqual(self.files('bucket/data'), self.files('local'))
+
+    def test_records_that_fail_leave_nothing(self):
+        self.pack('def records():\n    yield {"label": 1}\n    raise KeyError\n'
+                  'try:\n    recpack_io.pack(records(), "s3://bucket/data")\n'
+                  'except KeyError:\n    pass\nelse:\n    raise SystemExit("no error")')
+        self.assertEqual(list((self.folder / 'bucket').rglob('*.*')), [])
 
 
 if __name__ == '__main__':

@@ -5,10 +5,11 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/base/parse_units.h"
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_plan.h"
 #include "src/pack/open/open_source.h"
-#include "tools/parse_units.h"
+#include "src/pack/store/store_target.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
@@ -27,6 +28,7 @@ constexpr char kExamples[] =
     "  recpack pack list.csv shards --field image=file,label=kind --column zip=bytes\n"
     "  recpack pack 'samples-{000..002}.tar' shards --split train\n"
     "  recpack pack others/ shards --from tfrecord --filter label=3 --shuffle 7\n"
+    "  recpack pack photos/ s3://bucket/photos\n"
     "  recpack pack reviews.json.gz shards --max-tokens 256 --vocabulary 30000\n"
     "If interrupted, the same command resumes the pack.";
 
@@ -117,10 +119,18 @@ int RunPack(const PackFlags& flags) {
     return kDone;
   }
 
+  const auto store = pack::DirectToStore(options);
   options.planned = SuggestShardSize;
   ProgressBar bar("packing", flags.quiet);
   options.progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
-  const pack::PackResult result = pack::Pack(*source, options);
+  const pack::PackResult result = [&] {
+    try {
+      return pack::Pack(*source, options);
+    } catch (const Error& error) {
+      if (store) throw store->InStore(error);
+      throw;
+    }
+  }();
   bar.Clear();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -224,7 +234,7 @@ void AddPack(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<PackFlags>();
   pack->footer(kExamples);
   pack->add_option("SRC", flags->source.path, "File or folder to pack")->required();
-  pack->add_option("OUT", flags->out, "Output folder")->required();
+  pack->add_option("OUT", flags->out, "Output folder, or s3://BUCKET/FOLDER")->required();
   AddSourceOptions(*pack, flags->source);
   AddJobOptions(*pack, *flags);
   pack->callback([flags, &exit_code] { exit_code = RunPack(*flags); });

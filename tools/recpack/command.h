@@ -15,6 +15,8 @@ void AddSheet(CLI::App& app, int& exit_code);
 void AddVerify(CLI::App& app, int& exit_code);
 void AddIndex(CLI::App& app, int& exit_code);
 void AddRepair(CLI::App& app, int& exit_code);
+void AddCache(CLI::App& app, int& exit_code);
+void AddMigrate(CLI::App& app, int& exit_code);
 void AddStandIn(CLI::App& app, int& exit_code);
 
 }  // namespace recpack::tool

@@ -8,6 +8,6 @@ int main(int argc, char** argv) {
       "recpack packs many small files into TFRecord shards, and lists, verifies and repairs shards."
       "\nExit codes: 0 success, 1 findings (verify, skipped files), 2 usage error or failure.",
       {AddPack, AddLs, AddCat, AddBatches, AddBench, AddAudit, AddSheet, AddIndex, AddRepair,
-       AddVerify, AddStandIn},
+       AddVerify, AddCache, AddMigrate, AddStandIn},
       argc, argv);
 }

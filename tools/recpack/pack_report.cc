@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
 #include "src/pack/job/estimate.h"
 #include "src/pack/job/pack_plan.h"
+#include "src/remote/url/url.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 
@@ -27,6 +29,15 @@ bool SizesDiffer(const pack::PackResult& result) {
   const auto planned = static_cast<double>(result.plan.bytes());
   const auto actual = static_cast<double>(result.bytes);
   return std::abs(actual - planned) > 0.1 * planned;
+}
+
+// Returns the free space of the disk that a folder is, or will be, on; nullopt for URLs.
+std::optional<uint64_t> FreeBytes(const std::string& folder) {
+  if (remote::IsUrl(folder)) return {};
+  std::error_code unknown;
+  std::filesystem::path there = std::filesystem::absolute(folder);
+  while (!std::filesystem::exists(there) && there.has_relative_path()) there = there.parent_path();
+  return std::filesystem::space(there, unknown).available;
 }
 
 }  // namespace
@@ -49,7 +60,7 @@ void PrintPackJson(const pack::PackResult& result, const pack::PackOptions& opti
   text.back() = ',';  // the object continues
   text += "\"shards\":[";
   pack::VisitPackedShards(options, result.plan, [&](const ManifestShard& shard) {
-    Json row = {{"path", options.out + "/" + shard.file},
+    Json row = {{"path", options.shown_out() + "/" + shard.file},
                 {"records", shard.records},
                 {"bytes", shard.bytes}};
     row["sha256"] = shard.sha256 ? Json(Hex(*shard.sha256)) : Json();
@@ -68,7 +79,8 @@ void PrintPackSummary(const pack::PackResult& result, const pack::PackOptions& o
                 Counted(split.shards.size(), "shard").c_str());
   }
   std::printf("packed %s, %s, into %s in %s", Counted(result.records, "record").c_str(),
-              BytesText(result.bytes).c_str(), options.out.c_str(), HumanSeconds(seconds).c_str());
+              BytesText(result.bytes).c_str(), options.shown_out().c_str(),
+              HumanSeconds(seconds).c_str());
   if (result.shards_found > 0) {
     std::printf(" (%s of %s already existed)", CountText(result.shards_found).c_str(),
                 Counted(result.shards, "shard").c_str());
@@ -105,10 +117,7 @@ void PrintNotices(const pack::Source& source, const Manifest& manifest) {
 void PrintDryRun(const pack::Source& source, const pack::PackOptions& options, bool json_wanted) {
   const pack::Plan plan = pack::PlanPack(source, options);
   SuggestShardSize(plan);
-  std::error_code unknown;
-  std::filesystem::path there = std::filesystem::absolute(options.out);
-  while (!std::filesystem::exists(there) && there.has_relative_path()) there = there.parent_path();
-  const auto space = std::filesystem::space(there, unknown);
+  const std::optional<uint64_t> free = FreeBytes(options.out);
   const pack::PackEstimate estimate = pack::EstimatePack(source, plan, options);
   const auto bytes =
       static_cast<uint64_t>(static_cast<double>(plan.bytes()) * estimate.bytes_ratio);
@@ -118,10 +127,10 @@ void PrintDryRun(const pack::Source& source, const pack::PackOptions& options, b
                  {"seconds", estimate.seconds},
                  {"seconds_include", {"reading", "encoding", "checksums", "compression"}},
                  {"seconds_exclude", {"listing", "writing", "syncing"}},
-                 {"free_bytes", space.available}};
+                 {"free_bytes", free ? Json(*free) : Json()}};
     json["shards"] = Json::array();
     for (const auto& shard : plan.shards) {
-      json["shards"].push_back({{"path", options.out + "/" + shard.file},
+      json["shards"].push_back({{"path", options.shown_out() + "/" + shard.file},
                                 {"records", shard.end - shard.begin},
                                 {"bytes", shard.bytes}});
     }
@@ -132,8 +141,10 @@ void PrintDryRun(const pack::Source& source, const pack::PackOptions& options, b
     std::printf("%s  %s  about %s\n", shard.file.c_str(),
                 Counted(shard.end - shard.begin, "record").c_str(), BytesText(shard.bytes).c_str());
   }
-  std::printf("would write about %s in %s; %s are free\n", BytesText(bytes).c_str(),
-              Counted(plan.shards.size(), "shard").c_str(), BytesText(space.available).c_str());
+  std::printf("would write about %s in %s", BytesText(bytes).c_str(),
+              Counted(plan.shards.size(), "shard").c_str());
+  if (free) std::printf("; %s are free", BytesText(*free).c_str());
+  std::printf("\n");
   std::printf(
       "reading, encoding and compressing would take about %s, estimated by a trial of %s; writing "
       "and syncing, which depend on the disk, take additional time\n",

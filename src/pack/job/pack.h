@@ -17,6 +17,9 @@ namespace recpack::pack {
 
 struct PackOptions {
   std::string out;  // folder; created if it does not exist
+  // URL of the results' "folder" in an object store, if out and files are a StoreTarget's; for
+  // messages.
+  std::string url = {};
   PlanOptions plan;
   WriterOptions writer;  // writer.digest: SHA-256 of each shard into the manifest
   // Other settings that the bytes depend on, by option name. Pack() adds its own.
@@ -44,6 +47,9 @@ struct PackOptions {
   std::function<void(const Plan& plan)> planned = {};
   // Called from time to time, by one worker at a time: planned bytes done, and their total.
   std::function<void(uint64_t bytes, uint64_t total_bytes)> progress = {};
+
+  // Where the results are, for messages.
+  const std::string& shown_out() const noexcept { return url.empty() ? out : url; }
 };
 
 struct PackResult {

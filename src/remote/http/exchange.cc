@@ -76,11 +76,33 @@ bool Exchange::AddBody(ByteView bytes) {
   return true;
 }
 
+void Exchange::Begin() noexcept {
+  begin_ = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    begun_ = true;
+  }
+  changed_.notify_all();
+}
+
 void Exchange::Finish(long status, std::string error) noexcept {
   status_ = status;
   error_ = std::move(error);
-  done_.store(1, std::memory_order_release);
-  done_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    done_.store(true, std::memory_order_release);
+  }
+  changed_.notify_all();
+}
+
+void Exchange::Wait() const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return done(); });
+}
+
+bool Exchange::WaitForBegin(std::chrono::duration<double> longest) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, longest, [this] { return begun_ || done(); });
 }
 
 }  // namespace recpack::remote

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,8 +42,13 @@ class Exchange {
 
   const Request& request() const noexcept { return request_; }
 
-  bool done() const noexcept { return done_.load(std::memory_order_acquire) != 0; }
-  void Wait() const noexcept { done_.wait(0, std::memory_order_acquire); }
+  bool done() const noexcept { return done_.load(std::memory_order_acquire); }
+  void Wait() const;
+  // Waits until the body begins or the exchange is done, but not longer; tells whether it did.
+  bool WaitForBegin(std::chrono::duration<double> longest) const;
+
+  // After the body began: time from its start to the first byte.
+  std::chrono::duration<double> time_to_begin() const noexcept { return begin_ - start_; }
 
   // After it is done:
   long status() const noexcept { return status_; }  // 0: no answer; error() says why
@@ -56,6 +64,8 @@ class Exchange {
  private:
   friend class Reactor;
 
+  void Start() noexcept { start_ = std::chrono::steady_clock::now(); }
+  void Begin() noexcept;
   void AddHeader(std::string_view line);
   bool AddBody(ByteView bytes);  // false: too much
   void Finish(long status, std::string error) noexcept;
@@ -67,7 +77,12 @@ class Exchange {
   size_t received_ = 0;
   std::string text_;
   std::map<std::string, std::string> headers_;
-  std::atomic<int> done_ = 0;
+  std::chrono::steady_clock::time_point start_{}, begin_{};
+  std::atomic<bool> done_ = false;
+  std::atomic<bool> unwanted_ = false;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool begun_ = false;  // guarded by mutex_
 };
 
 }  // namespace recpack::remote

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "src/remote/http/curl_library.h"
@@ -52,6 +53,15 @@ void Reactor::Start(std::shared_ptr<Exchange> exchange) {
   Curl().multi_wakeup(multi_);
 }
 
+void Reactor::Cancel(const std::shared_ptr<Exchange>& exchange) {
+  exchange->unwanted_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    some_unwanted_ = true;
+  }
+  Curl().multi_wakeup(multi_);
+}
+
 void Reactor::Queue(Starter starter) {
   {
     const std::lock_guard lock(mutex_);
@@ -74,6 +84,7 @@ void Reactor::Step() {
   int running = 0;
   Curl().multi_perform(multi_, &running);
   FinishDone();
+  FinishUnwanted();
   AddWaiting();
   Curl().multi_poll(multi_, nullptr, 0, kPollMilliseconds, nullptr);
 }
@@ -133,7 +144,9 @@ void Reactor::Add(std::shared_ptr<Exchange> exchange) {
   curl.easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, kSlowSeconds);
   curl.easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBuffer);
   curl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  running->exchange->Start();
   curl.multi_add_handle(multi_, easy);
+  active_.insert(easy);
   ++running_;
   running.release();  // NOLINT(bugprone-unused-return-value): FinishDone() owns it
 }
@@ -145,21 +158,41 @@ void Reactor::FinishDone() {
     if (message->msg != CURLMSG_DONE) continue;
     CURL* const easy = message->easy_handle;
     const CURLcode code = message->data.result;
-    void* owner = nullptr;
-    curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-    const std::unique_ptr<Running> running(static_cast<Running*>(owner));
     long status = 0;
     curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    curl.multi_remove_handle(multi_, easy);
-    curl.slist_free_all(running->headers);
-    idle_.push_back(easy);
-    --running_;
     if (code == CURLE_OK && status < 300) {
       const std::lock_guard lock(mutex_);
       limit_ = std::min(kMostLimit, limit_ + 1 / limit_);
     }
-    running->exchange->Finish(status, code == CURLE_OK ? "" : curl.easy_strerror(code));
+    Finish(easy, status, code == CURLE_OK ? "" : curl.easy_strerror(code));
   }
+}
+
+void Reactor::FinishUnwanted() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(some_unwanted_, false)) return;
+  }
+  std::vector<void*> unwanted;
+  for (void* const easy : active_) {
+    void* owner = nullptr;
+    Curl().easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    if (static_cast<Running*>(owner)->exchange->unwanted_) unwanted.push_back(easy);
+  }
+  for (void* const easy : unwanted) Finish(easy, 0, "not wanted any more");
+}
+
+void Reactor::Finish(void* easy, long status, std::string error) {
+  const CurlLibrary& curl = Curl();
+  void* owner = nullptr;
+  curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+  const std::unique_ptr<Running> running(static_cast<Running*>(owner));
+  curl.multi_remove_handle(multi_, easy);
+  curl.slist_free_all(running->headers);
+  active_.erase(easy);
+  idle_.push_back(easy);
+  --running_;
+  running->exchange->Finish(status, std::move(error));
 }
 
 size_t Reactor::OnHeader(const char* data, size_t size, size_t count, void* given) noexcept {
@@ -172,6 +205,7 @@ size_t Reactor::OnBody(const char* data, size_t size, size_t count, void* given)
   Exchange& exchange = *running.exchange;
   if (exchange.received_ == 0) {
     Curl().easy_getinfo(running.easy, CURLINFO_RESPONSE_CODE, &exchange.status_);
+    exchange.Begin();
   }
   const ByteView bytes(reinterpret_cast<const uint8_t*>(data), size * count);
   return exchange.AddBody(bytes) ? bytes.size() : 0;  // 0 ends the exchange with an error

@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "src/remote/http/exchange.h"
@@ -27,6 +29,10 @@ class Reactor {
   // any case, at last by a timeout.
   void Start(std::shared_ptr<Exchange> exchange);
 
+  // Ends an exchange, whose answer is not wanted any more: it is done soon, with an error.
+  // Thread-safe, does not block.
+  void Cancel(const std::shared_ptr<Exchange>& exchange);
+
   // Queues an exchange until fewer than the limit are under way: then `starter` is called, on the
   // reactor's thread. It must not throw. Thread-safe, does not block.
   void Queue(Starter starter);
@@ -44,6 +50,8 @@ class Reactor {
   void AddWaiting();
   void Add(std::shared_ptr<Exchange> exchange);
   void FinishDone();
+  void FinishUnwanted();
+  void Finish(void* easy, long status, std::string error);
   static size_t OnHeader(const char* data, size_t size, size_t count, void* running) noexcept;
   static size_t OnBody(const char* data, size_t size, size_t count, void* running) noexcept;
 
@@ -53,6 +61,8 @@ class Reactor {
   std::deque<std::shared_ptr<Exchange>> urgent_;  // guarded by mutex_
   std::deque<Starter> queue_;                     // guarded by mutex_
   double limit_;                                  // guarded by mutex_
+  bool some_unwanted_ = false;                    // guarded by mutex_
+  std::unordered_set<void*> active_;              // CURL, of the reactor's thread
   std::vector<void*> idle_;                       // CURL, of the reactor's thread
   size_t running_ = 0;                            // of the reactor's thread
 };

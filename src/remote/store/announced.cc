@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <vector>
 
 #include "src/remote/http/reactor.h"
 
@@ -12,8 +14,8 @@ namespace {
 // fetched when they are read.
 constexpr uint64_t kMostAnnounced = uint64_t{256} << 20;
 constexpr uint64_t kLargestPart = uint64_t{8} << 20;
-// A part that is so many parts older than one that was used up is forgotten: what it holds was read
-// before it was announced, or will not be read.
+// A part is forgotten after so many later ones: what it holds was read before it was announced, or
+// will not be read.
 constexpr uint64_t kOldest = 4096;
 
 std::atomic<uint64_t> announced = 0;
@@ -42,25 +44,44 @@ struct Announced::Part {
 
 void Announced::Add(uint64_t offset, uint64_t size) {
   if (size == 0 || announced + size > kMostAnnounced) return;
-  std::shared_ptr<Part> part;
+  const uint64_t end = offset + size;
+  std::vector<std::shared_ptr<Part>> added;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& each : parts_) {
-      if (each->offset <= offset && offset < each->end) return;
-      if (each->sent || each->end != offset || each->end - each->offset + size > kLargestPart) {
+    while (offset < end) {
+      const auto next = parts_.upper_bound(offset);
+      if (next != parts_.begin() && std::prev(next)->second->end > offset) {
+        offset = std::prev(next)->second->end;  // announced
         continue;
       }
-      each->end += size;
-      announced += size;
-      return;
+      const uint64_t gap_end = next == parts_.end() ? end : std::min(end, next->first);
+      if (auto part = AddGap(offset, gap_end - offset)) added.push_back(std::move(part));
+      offset = gap_end;
     }
-    part = std::make_shared<Part>(parts_made_++, offset, size);
-    parts_.push_back(part);
   }
-  Reactor::Get().Queue([own = shared_from_this(), part]() -> std::shared_ptr<Exchange> {
-    const std::lock_guard lock(own->mutex_);
-    return part->sent ? nullptr : own->Send(*part);
-  });
+  for (const auto& part : added) {
+    Reactor::Get().Queue([own = shared_from_this(), part]() -> std::shared_ptr<Exchange> {
+      const std::lock_guard lock(own->mutex_);
+      return part->sent ? nullptr : own->Send(*part);
+    });
+  }
+}
+
+// Requires mutex_, and that no part has bytes of the range. Extends the part before it, or returns
+// a new one.
+std::shared_ptr<Announced::Part> Announced::AddGap(uint64_t offset, uint64_t size) {
+  const auto next = parts_.lower_bound(offset);
+  if (next != parts_.begin()) {
+    Part& before = *std::prev(next)->second;
+    if (!before.sent && before.end == offset && before.end - before.offset + size <= kLargestPart) {
+      before.end += size;
+      announced += size;
+      return nullptr;
+    }
+  }
+  auto part = std::make_shared<Part>(parts_made_++, offset, size);
+  parts_.emplace(offset, part);
+  return part;
 }
 
 // Requires mutex_. Makes the exchange, which the caller starts.
@@ -77,9 +98,20 @@ std::shared_ptr<Exchange> Announced::Send(Part& part) {
 
 std::shared_ptr<Announced::Part> Announced::Find(uint64_t offset) const {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(
-      parts_, [&](const auto& part) { return part->offset <= offset && offset < part->end; });
-  return found == parts_.end() ? nullptr : *found;
+  const auto next = parts_.upper_bound(offset);
+  if (next == parts_.begin()) return nullptr;
+  const auto& part = std::prev(next)->second;
+  return offset < part->end ? part : nullptr;
+}
+
+// Requires mutex_.
+void Announced::ForgetOld() {
+  constexpr uint64_t kLookEvery = 256;
+  if (++parts_ended_ % kLookEvery != 0 || parts_made_ < kOldest) return;
+  std::erase_if(parts_, [&](const auto& each) {
+    const Part& part = *each.second;
+    return part.number < parts_made_ - kOldest && part.exchange && part.exchange->done();
+  });
 }
 
 size_t Announced::Take(uint64_t offset, std::span<uint8_t> out) {
@@ -95,30 +127,33 @@ size_t Announced::Take(uint64_t offset, std::span<uint8_t> out) {
     if (started) Reactor::Get().Start(started);
     part->memory.resize(part->end - part->offset);  // where it could not be made
     object_->Fetch(part->offset, part->memory, part->exchange);
+    if (cache_) cache_->Store(part->offset, part->memory);
   });
   const size_t size = std::min<uint64_t>(out.size(), part->end - offset);
   std::copy_n(part->memory.begin() + static_cast<ptrdiff_t>(offset - part->offset), size,
               out.begin());
   const std::lock_guard lock(mutex_);
   part->used += size;
-  if (part->used >= part->memory.size()) {
-    parts_.remove_if([&](const auto& each) {
-      const bool is_old =
-          each->number + kOldest < part->number && each->exchange && each->exchange->done();
-      return each == part || is_old;
-    });
+  // What is in the cache is read from there.
+  const bool is_cached = cache_ && cache_->Has(part->offset, part->memory.size());
+  if (part->used >= part->memory.size() || is_cached) {
+    const auto found = parts_.find(part->offset);
+    if (found != parts_.end() && found->second == part) {
+      parts_.erase(found);
+      ForgetOld();
+    }
   }
   return size;
 }
 
 void Announced::End() {
-  std::list<std::shared_ptr<Part>> parts;
+  std::map<uint64_t, std::shared_ptr<Part>> parts;
   {
     const std::lock_guard lock(mutex_);
     parts.swap(parts_);
-    for (const auto& part : parts) part->sent = true;
+    for (const auto& [offset, part] : parts) part->sent = true;
   }
-  for (const auto& part : parts) {
+  for (const auto& [offset, part] : parts) {
     if (part->exchange) part->exchange->Wait();
   }
 }

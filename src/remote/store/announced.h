@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 
 #include "src/remote/http/exchange.h"
+#include "src/remote/store/disk_cache.h"
 #include "src/remote/store/object.h"
 
 namespace recpack::remote {
@@ -15,10 +16,12 @@ namespace recpack::remote {
 // Thread-safe. Shared with the reactor, which calls back.
 class Announced : public std::enable_shared_from_this<Announced> {
  public:
-  explicit Announced(std::shared_ptr<const Object> object) : object_(std::move(object)) {}
+  // `cache`: keeps what was fetched; or null.
+  Announced(std::shared_ptr<const Object> object, std::shared_ptr<DiskCache> cache)
+      : object_(std::move(object)), cache_(std::move(cache)) {}
 
-  // Announces a range. Nothing happens if its beginning was announced already, or if too much is
-  // announced and not used.
+  // Announces what of a range was not announced already. Nothing happens if too much is announced
+  // and not used.
   void Add(uint64_t offset, uint64_t size);
 
   // Copies what it has of the object from `offset` on; waits for it. Returns the number of bytes; 0
@@ -33,11 +36,16 @@ class Announced : public std::enable_shared_from_this<Announced> {
 
   std::shared_ptr<Exchange> Send(Part& part);
   std::shared_ptr<Part> Find(uint64_t offset) const;
+  std::shared_ptr<Part> AddGap(uint64_t offset, uint64_t size);
+  void ForgetOld();
 
   const std::shared_ptr<const Object> object_;
+  const std::shared_ptr<DiskCache> cache_;
   mutable std::mutex mutex_;
-  std::list<std::shared_ptr<Part>> parts_;  // guarded by mutex_
-  uint64_t parts_made_ = 0;                 // guarded by mutex_
+  // By offset; they do not overlap. Guarded by mutex_.
+  std::map<uint64_t, std::shared_ptr<Part>> parts_;
+  uint64_t parts_made_ = 0;   // guarded by mutex_
+  uint64_t parts_ended_ = 0;  // guarded by mutex_
 };
 
 }  // namespace recpack::remote

@@ -15,15 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string CacheFolder() {
-  if (std::string folder = ProcessEnvironment("RECPACK_CACHE"); !folder.empty()) return folder;
-  if (std::string folder = ProcessEnvironment("XDG_CACHE_HOME"); !folder.empty()) {
-    return folder + "/recpack";
-  }
-  const std::string home = ProcessEnvironment("HOME");
-  return home.empty() ? fs::temp_directory_path().string() + "/recpack" : home + "/.cache/recpack";
-}
-
 std::string HexDigest(const std::string& text) {
   Sha256 hash;
   hash.Update(AsBytes(text));
@@ -77,6 +68,15 @@ std::string Fetch(const std::string& path) {
 }
 
 }  // namespace
+
+std::string CacheFolder() {
+  if (std::string folder = ProcessEnvironment("RECPACK_CACHE"); !folder.empty()) return folder;
+  if (std::string folder = ProcessEnvironment("XDG_CACHE_HOME"); !folder.empty()) {
+    return folder + "/recpack";
+  }
+  const std::string home = ProcessEnvironment("HOME");
+  return home.empty() ? fs::temp_directory_path().string() + "/recpack" : home + "/.cache/recpack";
+}
 
 std::string LocalCopy(const std::string& path) { return IsUrl(path) ? Fetch(path) : path; }
 

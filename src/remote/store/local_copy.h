@@ -6,9 +6,12 @@
 
 namespace recpack::remote {
 
-// Returns the path of a copy in the cache folder (RECPACK_CACHE, or recpack in XDG_CACHE_HOME or
-// ~/.cache), fetched if there is none of this version. Local paths are returned as they are.
-// Thread-safe, also between processes. Throws Error: kNotFound, kIo.
+// Returns the cache folder: RECPACK_CACHE, or recpack in XDG_CACHE_HOME or ~/.cache.
+std::string CacheFolder();
+
+// Returns the path of a copy in the cache folder, fetched if there is none of this version. Local
+// paths are returned as they are. Thread-safe, also between processes. Throws Error: kNotFound,
+// kIo.
 std::string LocalCopy(const std::string& path);
 
 // The same; nullopt if the file does not exist.

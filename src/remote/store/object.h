@@ -21,6 +21,7 @@ class Object {
 
   const std::string& path() const noexcept { return path_; }
   uint64_t size() const noexcept { return size_; }
+  const std::string& version() const noexcept { return version_; }  // ETag; empty: unknown
   // The last bytes of the object; all of a small one.
   ByteView tail() const noexcept { return tail_; }
 

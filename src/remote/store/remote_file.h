@@ -7,6 +7,7 @@
 
 #include "recpack/base/file.h"
 #include "src/remote/store/announced.h"
+#include "src/remote/store/disk_cache.h"
 #include "src/remote/store/object.h"
 
 namespace recpack::remote {
@@ -19,7 +20,13 @@ class RemoteFile final : public ReadableFile {
   // Throws Error: kNotFound; kIo; kUnsupported if the server has no ranges.
   explicit RemoteFile(const std::string& url) : RemoteFile(std::make_shared<const Object>(url)) {}
   explicit RemoteFile(std::shared_ptr<const Object> object)
-      : object_(std::move(object)), announced_(std::make_shared<Announced>(object_)) {}
+      : object_(std::move(object)),
+        // What is more than the tail, which is fetched each time.
+        cache_(object_->size() == object_->tail().size()
+                   ? nullptr
+                   : DiskCache::Open(WithoutSecrets(object_->path()), object_->version(),
+                                     object_->size())),
+        announced_(std::make_shared<Announced>(object_, cache_)) {}
   ~RemoteFile() override { announced_->End(); }
 
   size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
@@ -29,7 +36,10 @@ class RemoteFile final : public ReadableFile {
   const std::string& path() const noexcept override { return object_->path(); }
 
  private:
+  void Fetch(uint64_t offset, std::span<uint8_t> out) const;
+
   const std::shared_ptr<const Object> object_;
+  const std::shared_ptr<DiskCache> cache_;  // or null
   const std::shared_ptr<Announced> announced_;
 };
 

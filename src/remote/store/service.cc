@@ -93,8 +93,18 @@ Request Service::Make(const std::string& method, const Url& url, const Headers& 
   return request;
 }
 
+Request Service::MakeWithQuery(const std::string& method, const Url& url, const Headers& query,
+                               const Headers& headers, std::string body) const {
+  return Sign(method, FindTarget(url, url.path), query, headers, std::move(body));
+}
+
 Request Service::MakeForBucket(const Url& url, const Headers& query) const {
   return Sign("GET", FindTarget(url, ""), query, {}, {});
+}
+
+std::pair<std::string, std::string> Service::OnlyIfNew() const {
+  if (scheme_ == "gs") return {"x-goog-if-generation-match", "0"};
+  return {"If-None-Match", "*"};
 }
 
 Error Service::ToError(const Exchange& exchange, const std::string& path) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "src/remote/http/exchange.h"
@@ -29,8 +30,15 @@ class Service {
   Request Make(const std::string& method, const Url& url, const Headers& headers,
                std::string body = {}) const;
 
+  // The same with a query, for the operations on an object that have one.
+  Request MakeWithQuery(const std::string& method, const Url& url, const Headers& query,
+                        const Headers& headers = {}, std::string body = {}) const;
+
   // Makes a request for the bucket of `url`, with a query.
   Request MakeForBucket(const Url& url, const Headers& query) const;
+
+  // Header with which an object is written only if there is none of its name.
+  std::pair<std::string, std::string> OnlyIfNew() const;
 
   // Returns the error of a failed answer, with what the store says. `exchange`: not ok.
   Error ToError(const Exchange& exchange, const std::string& path) const;

@@ -1,0 +1,117 @@
+#include "src/pack/store/staged_files.h"
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "src/remote/store/data_files.h"
+#include "src/shards/manifest/manifest.h"
+#include "src/shards/manifest/sidecar.h"
+
+namespace recpack::pack {
+namespace {
+
+constexpr char kShardEnd[] = ".tfrecord";
+constexpr char kTemporaryEnd[] = ".tfrecord.tmp";
+
+// A shard that goes to the store as it is written. Whoever renames it finishes the upload.
+class UploadedFile final : public WritableFile {
+ public:
+  UploadedFile(std::string path, std::shared_ptr<remote::Upload> upload)
+      : path_(std::move(path)), upload_(std::move(upload)) {}
+
+  void Write(ByteView bytes) override { upload_->Write(bytes); }
+  void Sync() override {}
+  void Close() override {}
+  const std::string& path() const noexcept override { return path_; }
+
+ private:
+  const std::string path_;
+  const std::shared_ptr<remote::Upload> upload_;
+};
+
+// Leaves a hole of this size.
+void MakeHole(const std::string& path, uint64_t bytes) {
+  PosixFiles().Create(path)->Close();
+  std::error_code failed;
+  std::filesystem::resize_file(path, bytes, failed);
+  if (failed) {
+    throw Error(ErrorKind::kIo, "cannot set the size: " + failed.message(), {.path = path});
+  }
+}
+
+}  // namespace
+
+StagedFiles::StagedFiles(std::string folder, std::string url)
+    : folder_(std::move(folder)), url_(std::move(url)) {}
+
+std::string StagedFiles::ResultName(const std::string& path) const {
+  if (!path.starts_with(folder_ + "/")) return {};
+  std::string name = path.substr(folder_.size() + 1);
+  return name.find('/') == std::string::npos ? name : "";
+}
+
+bool StagedFiles::IsResultShard(const std::string& path) const {
+  return ResultName(path).ends_with(kShardEnd);
+}
+
+std::unique_ptr<ReadableFile> StagedFiles::OpenForReading(const std::string& path) {
+  if (!IsResultShard(path)) return PosixFiles().OpenForReading(path);
+  return remote::DataFiles().OpenForReading(UrlOf(ResultName(path)));
+}
+
+std::unique_ptr<WritableFile> StagedFiles::Create(const std::string& path) {
+  const std::string state = folder_ + "/" + kStateFolder + "/";
+  // Shards of a stream have no names yet.
+  if (!path.starts_with(state) || !path.ends_with(kTemporaryEnd)) return PosixFiles().Create(path);
+  const size_t end = path.size() - std::string_view(kTemporaryEnd).size();
+  const std::string name = path.substr(state.size(), end - state.size()) + kShardEnd;
+  auto upload = std::make_shared<remote::Upload>(UrlOf(name));
+  {
+    const std::lock_guard lock(mutex_);
+    uploads_[path] = upload;
+  }
+  return std::make_unique<UploadedFile>(path, std::move(upload));
+}
+
+std::shared_ptr<remote::Upload> StagedFiles::TakeUpload(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = uploads_.find(path);
+  if (found == uploads_.end()) return nullptr;
+  auto upload = std::move(found->second);
+  uploads_.erase(found);
+  return upload;
+}
+
+void StagedFiles::Rename(const std::string& from, const std::string& to, bool durable) {
+  const std::string name = ResultName(to);
+  if (const auto upload = TakeUpload(from)) {
+    upload->Finish(remote::Upload::Existing::kReplace);
+    MakeHole(from, upload->bytes());
+  } else if (!name.empty()) {
+    UploadFile(from, name);
+    if (name.ends_with(kShardEnd)) MakeHole(from, std::filesystem::file_size(from));
+  }
+  PosixFiles().Rename(from, to, durable);
+}
+
+void StagedFiles::UploadFile(const std::string& from, const std::string& name) {
+  remote::Upload upload(UrlOf(name));
+  const auto file = PosixFiles().OpenForReading(from);
+  std::vector<uint8_t> buffer(size_t{1} << 20);
+  for (uint64_t at = 0; at < file->Size();) {
+    const size_t some = file->ReadAt(at, buffer);
+    upload.Write(ByteView(buffer).first(some));
+    at += some;
+  }
+  // The manifest makes the data set: the second of two jobs must not replace the first one's.
+  upload.Finish(name == kManifestName ? remote::Upload::Existing::kRefuse
+                                      : remote::Upload::Existing::kReplace);
+}
+
+void StagedFiles::Remove(const std::string& path) {
+  if (!TakeUpload(path)) PosixFiles().Remove(path);
+}
+
+}  // namespace recpack::pack

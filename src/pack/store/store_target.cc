@@ -1,0 +1,162 @@
+#include "src/pack/store/store_target.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file_lock.h"
+#include "recpack/base/hash.h"
+#include "src/base/format.h"
+#include "src/pack/plan/plan.h"
+#include "src/pack/store/staged_files.h"
+#include "src/remote/sign/credentials.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/store/listing.h"
+#include "src/remote/store/local_copy.h"
+#include "src/remote/store/upload.h"
+#include "src/remote/url/url.h"
+#include "src/shards/manifest/manifest.h"
+#include "src/shards/manifest/sidecar.h"
+
+namespace recpack::pack {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string WithoutSlash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
+// One for each URL and store: the same bucket's name may be at two.
+std::string StagingFolder(const std::string& url) {
+  const std::string store =
+      remote::FindSettings(remote::ParseUrl(url).scheme, remote::ProcessEnvironment).endpoint;
+  Sha256 hash;
+  hash.Update(AsBytes(store + "\n" + url));
+  return remote::CacheFolder() + "/pack/" + Hex(hash.Finish()).substr(0, 32);
+}
+
+// Tells whether a pack gives such a name, to an object or to an upload.
+bool IsPacksName(const std::string& name) {
+  return name == kManifestName || name.ends_with(".tfrecord") || name.ends_with(".recindex") ||
+         name.ends_with(".tfrecord.idx");
+}
+
+std::string NameOf(const std::string& url) { return url.substr(url.rfind('/') + 1); }
+
+// Names of the files that a job with this staging folder has made or will make.
+std::set<std::string> NamesOfJob(const std::string& folder) {
+  std::set<std::string> names;
+  if (!fs::exists(folder)) return names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file()) names.insert(entry.path().filename());
+  }
+  const std::string plan = folder + "/" + kStateFolder + "/plan.json";
+  if (!fs::exists(plan)) return names;
+  names.insert(kManifestName);
+  try {
+    const Plan read = ReadPlan(PosixFiles(), plan);
+    for (const auto& file : read.shards.files()) {
+      names.insert(file);
+      names.insert(file + ".idx");
+      names.insert(file.substr(0, file.find("-0")) + ".recindex");
+    }
+  } catch (const Error& error) {  // truncated by a power failure: made again
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+  }
+  return names;
+}
+
+}  // namespace
+
+StoreTarget::StoreTarget(const std::string& url, bool overwrite)
+    : url_(WithoutSlash(url)), folder_(StagingFolder(url_)) {
+  remote::Upload check(url_ + "/" + kManifestName);  // throws for web servers
+  if (overwrite) RemoveOld();
+  Compare(overwrite);
+  fs::create_directories(folder_);
+  files_ = std::make_unique<StagedFiles>(folder_, url_);
+}
+
+void StoreTarget::RemoveOld() const {
+  std::set<std::string> names;
+  for (const auto& object : remote::ListFolder(url_)) names.insert(NameOf(object.url));
+  std::set<std::string> old;
+  for (const std::string& name : names) {
+    if (IsPacksName(name)) old.insert(name);
+  }
+  if (names.contains(kManifestName)) {
+    const Manifest manifest = ReadManifest(remote::DataFiles(), url_);
+    for (const auto& file : manifest.files) old.insert(file.file);
+    remote::RemoveObject(url_ + "/" + kManifestName);  // first: no data set without its shards
+    old.erase(kManifestName);
+  }
+  for (const std::string& name : old) {
+    if (names.contains(name)) remote::RemoveObject(url_ + "/" + name);
+  }
+}
+
+void StoreTarget::Compare(bool with_others) const {
+  std::map<std::string, uint64_t> there;
+  for (const auto& object : remote::ListFolder(url_)) there[NameOf(object.url)] = object.bytes;
+  const std::set<std::string> ours = NamesOfJob(folder_);
+  for (const auto& [name, bytes] : there) {
+    if (with_others || ours.contains(name)) continue;
+    throw Error(ErrorKind::kInvalidArgument, format("there is something already: {}", name),
+                {.path = url_},
+                "choose another folder, or give --overwrite to replace an earlier pack");
+  }
+  if (there.empty()) return Forget();
+  bool lost = false;
+  for (const std::string& name : ours) {
+    const std::string path = folder_ + "/" + name;
+    if (!fs::exists(path)) continue;
+    const auto found = there.find(name);
+    if (found != there.end() && found->second == fs::file_size(path)) continue;
+    fs::remove(path);
+    lost = true;
+  }
+  if (lost) fs::remove(folder_ + "/" + kManifestName);  // written again with what it lists
+  remote::RemoveUploads(url_, [&](const std::string& name) { return ours.contains(name); });
+}
+
+// Nothing is in the store: the state of an earlier job would only be in the way of another one.
+void StoreTarget::Forget() const {
+  const std::string lock = folder_ + "/" + kStateFolder + "/lock";
+  if (fs::exists(lock) && TryLock(lock, false)) fs::remove_all(folder_);
+}
+
+Error StoreTarget::InStore(const Error& error) const {
+  Place place = error.place();
+  if (!place.path.starts_with(folder_)) return error;
+  place.path = url_ + place.path.substr(folder_.size());
+  return error.At(place);
+}
+
+std::unique_ptr<StoreTarget> DirectToStore(PackOptions& options) {
+  if (!remote::IsUrl(options.out)) return nullptr;
+  const char* const what = options.append      ? "appending"
+                           : options.tasks > 1 ? "packing in several tasks"
+                                               : nullptr;
+  if (what != nullptr) {
+    throw Error(ErrorKind::kUnsupported, format("{} needs a folder on a disk", what),
+                {.path = options.out}, "pack into a folder, and upload that");
+  }
+  auto target = std::make_unique<StoreTarget>(options.out, options.overwrite);
+  options.url = target->url();
+  options.out = target->folder();
+  options.files = &target->files();
+  return target;
+}
+
+std::unique_ptr<StoreTarget> DirectToStore(PackStreamOptions& options) {
+  if (!remote::IsUrl(options.out)) return nullptr;
+  auto target = std::make_unique<StoreTarget>(options.out, options.overwrite);
+  options.out = target->folder();
+  options.files = &target->files();
+  return target;
+}
+
+}  // namespace recpack::pack

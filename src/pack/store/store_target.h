@@ -1,0 +1,48 @@
+// Prepares a pack into an object store.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "src/pack/job/pack.h"
+#include "src/pack/job/pack_stream.h"
+
+namespace recpack::pack {
+
+// Folder on the disk and file system with which Pack() and PackStream pack into the "folder" at an
+// s3:// or gs:// URL: give them both as options.out and options.files. The folder lies in the cache
+// folder and has the state of the job, by which an interrupted one continues.
+class StoreTarget {
+ public:
+  // Compares the store with the folder: forgets what is not in the store, and removes unfinished
+  // uploads of an interrupted job. With `overwrite`, removes an earlier pack from the store, and
+  // leaves other objects. Throws Error: kInvalidArgument if there are objects that are not of this
+  // job; kIo; kUnsupported.
+  StoreTarget(const std::string& url, bool overwrite);
+
+  const std::string& url() const noexcept { return url_; }  // without a last slash
+  const std::string& folder() const noexcept { return folder_; }
+  FileSystem& files() const noexcept { return *files_; }  // valid as long as this
+
+  // Returns an error of the job with the URL where it names a file in the folder.
+  Error InStore(const Error& error) const;
+
+ private:
+  void RemoveOld() const;
+  void Compare(bool with_others) const;
+  void Forget() const;
+
+  std::string url_;
+  std::string folder_;
+  std::unique_ptr<FileSystem> files_;
+};
+
+// Directs a job whose options.out is a URL at the object store: makes the target, and sets out and
+// files. Returns nullptr, and changes nothing, for a folder on a disk. The target must outlive the
+// job. Throws as StoreTarget(); Error (kUnsupported) for options that need a folder on a disk.
+std::unique_ptr<StoreTarget> DirectToStore(PackOptions& options);
+std::unique_ptr<StoreTarget> DirectToStore(PackStreamOptions& options);
+
+}  // namespace recpack::pack

@@ -1,0 +1,194 @@
+#include "src/remote/store/upload.h"
+
+#include <algorithm>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/remote/http/reactor.h"
+#include "src/remote/http/retry.h"
+#include "src/remote/store/object.h"
+#include "src/remote/store/xml.h"
+#include "src/remote/url/percent.h"
+
+namespace recpack::remote {
+namespace {
+
+// S3 takes 10,000 parts of 5 MiB or more; R2 takes parts of one size only, but for the last.
+constexpr size_t kPartBytes = size_t{8} << 20;
+constexpr size_t kMostParts = 10'000;
+constexpr size_t kMostUnderWay = 2;
+
+// Two requests for one key at a time: the store says to send the later one again.
+std::string RefuseConflict(const Exchange& exchange) {
+  return exchange.status() == 409 ? "the object is written by another request" : "";
+}
+
+// S3 may begin to answer before it knows whether it can complete an upload.
+std::string RefuseIncomplete(const Exchange& exchange) {
+  if (!exchange.ok()) return RefuseConflict(exchange);
+  const std::string code = FirstElement(exchange.text(), "Code");
+  return code.empty() ? "" : code + " (" + FirstElement(exchange.text(), "Message") + ")";
+}
+
+std::shared_ptr<Exchange> Send(const MakeRequest& make, const RefuseAnswer& refuse,
+                               const std::string& path) {
+  return SendWithRetries(make, {}, refuse, path);
+}
+
+}  // namespace
+
+Upload::Upload(const std::string& url)
+    : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)) {
+  if (url_.scheme.starts_with("http")) {
+    throw Error(ErrorKind::kUnsupported, "a web server takes no objects",
+                {.path = WithoutSecrets(url)}, "give an s3:// or gs:// URL");
+  }
+}
+
+Upload::~Upload() {
+  if (finished_ || id_.empty()) return;
+  for (const Part& part : under_way_) part.exchange->Wait();
+  try {
+    Send([&] { return Make("DELETE", {{"uploadId", id_}}, {}, {}); }, nullptr, path_);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the next pack removes it
+  }
+}
+
+void Upload::Write(ByteView bytes) {
+  while (!bytes.empty()) {
+    const size_t some = std::min(bytes.size(), kPartBytes - buffer_.size());
+    buffer_.append(reinterpret_cast<const char*>(bytes.data()), some);
+    bytes = bytes.subspan(some);
+    bytes_ += some;
+    // The last part is sent by Finish(): it may be the only one.
+    if (buffer_.size() == kPartBytes && !bytes.empty()) SendPart();
+  }
+}
+
+void Upload::Start() {
+  const auto answer = Send([&] { return Make("POST", {{"uploads", ""}}, {}, {}); }, nullptr, path_);
+  if (!answer->ok()) throw service_.ToError(*answer, path_);
+  id_ = FirstElement(answer->text(), "UploadId");
+  if (id_.empty()) {
+    throw Error(ErrorKind::kIo, "the store gave no upload id", {.path = WithoutSecrets(path_)});
+  }
+}
+
+void Upload::SendPart() {
+  if (id_.empty()) Start();
+  const size_t number = tags_.size() + under_way_.size() + 1;
+  if (number > kMostParts) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("larger than {} parts of {} bytes", kMostParts, kPartBytes),
+                {.path = WithoutSecrets(path_)}, "make smaller shards");
+  }
+  if (under_way_.size() == kMostUnderWay) AwaitOldest();
+  auto exchange = std::make_shared<Exchange>(Make(
+      "PUT", {{"partNumber", std::to_string(number)}, {"uploadId", id_}}, {}, std::move(buffer_)));
+  buffer_ = {};
+  Reactor::Get().Start(exchange);
+  under_way_.push_back({std::move(exchange), static_cast<uint32_t>(number)});
+}
+
+void Upload::AwaitOldest() {
+  const Part part = std::move(under_way_.front());
+  under_way_.pop_front();
+  const auto again = [&] {
+    return Make("PUT", {{"partNumber", std::to_string(part.number)}, {"uploadId", id_}}, {},
+                part.exchange->request().body);
+  };
+  const auto answer = SendWithRetries(again, {}, nullptr, path_, part.exchange);
+  if (!answer->ok()) throw service_.ToError(*answer, path_);
+  tags_.push_back(answer->Header("etag"));
+}
+
+void Upload::Finish(Existing existing) {
+  if (id_.empty()) {
+    Put(existing);
+  } else {
+    if (!buffer_.empty()) SendPart();
+    while (!under_way_.empty()) AwaitOldest();
+    Complete(existing);
+  }
+  finished_ = true;
+}
+
+void Upload::Put(Existing existing) {
+  Headers headers;
+  if (existing == Existing::kRefuse) headers.push_back(service_.OnlyIfNew());
+  const auto answer =
+      Send([&] { return Make("PUT", {}, headers, buffer_); }, RefuseConflict, path_);
+  if (answer->status() == 412) return RefuseOther(buffer_);
+  if (!answer->ok()) throw service_.ToError(*answer, path_);
+}
+
+void Upload::Complete(Existing existing) {
+  std::string body = "<CompleteMultipartUpload>";
+  for (size_t i = 0; i < tags_.size(); ++i) {
+    body += format("<Part><PartNumber>{}</PartNumber><ETag>{}</ETag></Part>", i + 1, tags_[i]);
+  }
+  body += "</CompleteMultipartUpload>";
+  Headers headers;
+  if (existing == Existing::kRefuse) headers.push_back(service_.OnlyIfNew());
+  const auto answer = Send(
+      [&] {
+        return Make("POST", {{"uploadId", id_}}, headers, body);
+      },
+      RefuseIncomplete, path_);
+  if (answer->ok()) return;
+  // The answer to an earlier try may have been lost.
+  if (answer->status() == 404 && Object(path_).size() == bytes_) return;
+  if (answer->status() == 412) {
+    throw Error(ErrorKind::kInvalidArgument, "there is an object of this name",
+                {.path = WithoutSecrets(path_)}, "choose another folder");
+  }
+  throw service_.ToError(*answer, path_);
+}
+
+void Upload::RefuseOther(const std::string& content) const {
+  const Object there(path_);
+  std::string other(there.size(), '\0');
+  if (there.size() == content.size() && !other.empty()) {
+    there.Fetch(0, {reinterpret_cast<uint8_t*>(other.data()), other.size()});
+  }
+  if (other == content) return;  // of an earlier try
+  throw Error(ErrorKind::kInvalidArgument, "another job wrote this object meanwhile",
+              {.path = WithoutSecrets(path_)}, "choose another folder, or remove what is there");
+}
+
+void RemoveObject(const std::string& url) {
+  const Url parsed = ParseUrl(url);
+  const Service& service = Service::ForScheme(parsed.scheme);
+  const auto answer = Send([&] { return service.Make("DELETE", parsed, {}); }, nullptr, url);
+  if (!answer->ok() && answer->status() != 404) throw service.ToError(*answer, url);
+}
+
+void RemoveUploads(const std::string& url, const std::function<bool(const std::string&)>& is_ours) {
+  const Url folder = ParseUrl(url);
+  const Service& service = Service::ForScheme(folder.scheme);
+  const std::string prefix = folder.path.empty() ? "" : folder.path + "/";
+  Headers query = {{"uploads", ""}, {"prefix", prefix}, {"encoding-type", "url"}};
+  for (;;) {
+    const auto answer = Send([&] { return service.MakeForBucket(folder, query); }, nullptr, url);
+    if (!answer->ok()) throw service.ToError(*answer, url);
+    for (const std::string_view upload : Elements(answer->text(), "Upload")) {
+      const std::string key = PercentDecode(FirstElement(upload, "Key"));
+      if (!key.starts_with(prefix) || !is_ours(key.substr(prefix.size()))) continue;
+      const Url object{folder.scheme, folder.host, key, ""};
+      const std::string id = FirstElement(upload, "UploadId");
+      Send(
+          [&] {
+            return service.MakeWithQuery("DELETE", object, {{"uploadId", id}});
+          },
+          nullptr, url);
+    }
+    if (FirstElement(answer->text(), "IsTruncated") != "true") return;
+    query = {{"uploads", ""},
+             {"prefix", prefix},
+             {"encoding-type", "url"},
+             {"key-marker", PercentDecode(FirstElement(answer->text(), "NextKeyMarker"))},
+             {"upload-id-marker", FirstElement(answer->text(), "NextUploadIdMarker")}};
+  }
+}
+
+}  // namespace recpack::remote

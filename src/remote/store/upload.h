@@ -1,0 +1,75 @@
+// Uploads to object stores: objects that are written in parts while they are made.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recpack/base/bytes.h"
+#include "src/remote/http/exchange.h"
+#include "src/remote/store/service.h"
+#include "src/remote/url/url.h"
+
+namespace recpack::remote {
+
+// Sends parts of 8 MiB as they fill up (S3's multipart upload), a smaller object with one request.
+// The object is visible once Finish() returns, never in part. Not thread-safe.
+class Upload {
+ public:
+  // `url`: s3:// or gs://. Throws Error (kUnsupported) for web servers.
+  explicit Upload(const std::string& url);
+  // Removes the parts that were sent if it is not finished; ignores errors.
+  ~Upload();
+  Upload(const Upload&) = delete;
+  Upload& operator=(const Upload&) = delete;
+
+  // Appends bytes. Blocks while two parts are under way. Throws Error: kIo; kInvalidArgument for
+  // more than 10,000 parts.
+  void Write(ByteView bytes);
+
+  uint64_t bytes() const noexcept { return bytes_; }
+
+  enum class Existing : uint8_t { kReplace, kRefuse };
+  // Makes the object visible. Call once. With kRefuse: throws Error (kInvalidArgument) if there is
+  // another object of this name by then; one with the same content is taken for this one.
+  void Finish(Existing existing);
+
+ private:
+  struct Part {
+    std::shared_ptr<Exchange> exchange;
+    uint32_t number;
+  };
+
+  void SendPart();
+  void AwaitOldest();
+  void Start();
+  void Put(Existing existing);
+  void Complete(Existing existing);
+  void RefuseOther(const std::string& content) const;
+  Request Make(const std::string& method, const Headers& query, const Headers& headers,
+               std::string body) const {
+    return service_.MakeWithQuery(method, url_, query, headers, std::move(body));
+  }
+
+  const std::string path_;
+  const Url url_;
+  const Service& service_;
+  std::string buffer_;
+  std::string id_;  // of the multipart upload; empty: not started
+  std::deque<Part> under_way_;
+  std::vector<std::string> tags_;  // ETags of the parts, in order
+  uint64_t bytes_ = 0;
+  bool finished_ = false;
+};
+
+// Removes an object; nothing happens if there is none. Throws Error (kIo).
+void RemoveObject(const std::string& url);
+
+// Removes the unfinished uploads directly in the "folder" `url` whose object's name `is_ours`
+// accepts. Throws Error (kIo).
+void RemoveUploads(const std::string& url, const std::function<bool(const std::string&)>& is_ours);
+
+}  // namespace recpack::remote

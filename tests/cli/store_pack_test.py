@@ -1,0 +1,194 @@
+"""recpack pack into an object store: the bytes of a local pack, through faults and kill -9, and clear errors."""
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from object_server import SECRET, Faults, ObjectServer
+from support import CIFAR, FAILURE, RECPACK, CliTest
+
+TRANSIENT = ('cut', '503', '500', 'reset')
+
+
+class Store(CliTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / 'bucket').mkdir()
+        self.source = CIFAR / 'cifar-10-batches-py'
+
+    def serve(self, **options):
+        server = ObjectServer(self.folder, **options)
+        self.addCleanup(server.close)
+        self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), **server.environment()}
+        return server
+
+    def pack_to(self, url, *flags, source=None, **options):
+        return self.run_recpack('pack', source or self.source, url, *flags, env=self.env, **options)
+
+    def contents(self, folder):
+        return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir() if path.is_file()}
+
+    def local(self, *flags, source=None):
+        self.run_recpack('pack', source or self.source, self.folder / 'local', *flags)
+        return self.contents('local')
+
+
+class Packing(Store):
+    def test_the_bytes_are_those_of_a_local_pack(self):
+        server = self.serve()
+        flags = '--shard-size', '20KB', '--dali-index'
+        done = self.pack_to('s3://bucket/a/data/', *flags)
+        self.assertIn('into s3://bucket/a/data in', done.stdout)
+        self.assertEqual(self.contents('bucket/a/data'), self.local(*flags))
+        self.assertEqual(server.uploads, {})
+        last = [path for method, path, _ in server.requests if method == 'PUT'][-1]
+        self.assertTrue(last.endswith('/manifest.json'))
+        there = self.run_recpack('verify', 's3://bucket/a/data', env=self.env)
+        self.assertIn('all is well', there.stdout)
+
+    def test_large_shards_go_in_parts_and_take_no_space(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 2500)
+        server = self.serve()
+        flags = '--shards', 1
+        self.pack_to('s3://bucket/data', *flags, source=self.folder / 'made')
+        parts = [path for method, path, _ in server.requests if 'partNumber=' in path]
+        self.assertGreater(len(parts), 3)
+        self.assertEqual(self.contents('bucket/data'), self.local(*flags, source=self.folder / 'made'))
+        used = sum(path.stat().st_blocks * 512 for path in (self.folder / 'cache').rglob('*.tfrecord'))
+        self.assertEqual(used, 0)
+
+    def test_json_names_urls(self):
+        self.serve()
+        packed = self.json('pack', self.source, 's3://bucket/data', env=self.env)
+        self.assertTrue(all(shard['path'].startswith('s3://bucket/data/') for shard in packed['shards']))
+        self.assertTrue(packed['shards'])
+
+    def test_again_is_done_already(self):
+        server = self.serve()
+        self.pack_to('s3://bucket/data')
+        before = len(server.requests)
+        self.assertIn('already existed', self.pack_to('s3://bucket/data').stdout)
+        methods = {method for method, path, _ in server.requests[before:] if 'tfrecord' in path}
+        self.assertNotIn('PUT', methods)
+
+    def test_what_is_lost_in_the_store_is_packed_again(self):
+        self.serve()
+        self.pack_to('s3://bucket/data', '--shard-size', '20KB')
+        expected = self.contents('bucket/data')
+        shards = sorted((self.folder / 'bucket/data').glob('*.tfrecord'))
+        shards[0].unlink()
+        shards[1].write_bytes(b'short')
+        self.pack_to('s3://bucket/data', '--shard-size', '20KB')
+        self.assertEqual(self.contents('bucket/data'), expected)
+
+    def test_a_removed_folder_is_forgotten(self):
+        self.serve()
+        self.pack_to('s3://bucket/data')
+        expected = self.contents('bucket/data')
+        for path in (self.folder / 'bucket/data').iterdir():
+            path.unlink()
+        self.pack_to('s3://bucket/data', '--shuffle', 3)  # other settings
+        self.assertNotEqual(self.contents('bucket/data'), expected)
+
+    def test_overwrite(self):
+        server = self.serve()
+        self.pack_to('s3://bucket/data', '--shard-size', '10KB')
+        (self.folder / 'bucket/data/of-others.txt').write_text('kept')
+        expected = self.local('--shard-size', '50KB') | {'of-others.txt': b'kept'}
+        for cache in 'cache', 'of another machine':
+            self.env['RECPACK_CACHE'] = str(self.folder / cache)
+            done = self.pack_to('s3://bucket/data', '--shard-size', '50KB', code=FAILURE)
+            self.assertRegex(done.stderr, r's3://bucket/data: there is something already: .*--overwrite')
+            self.pack_to('s3://bucket/data', '--shard-size', '50KB', '--overwrite')
+            self.assertEqual(self.contents('bucket/data'), expected)
+            self.assertEqual(server.uploads, {})
+
+
+class Interrupted(Store):
+    def test_faults_change_nothing(self):
+        expected = self.local('--shard-size', '20KB')
+        for seed in range(int(os.environ.get('RECPACK_FAULT_SEEDS', 4))):
+            faults = Faults(share=0.3, seed=seed + 1, kinds=TRANSIENT)
+            server = self.serve(faults=faults)
+            self.env['RECPACK_CACHE'] = str(self.folder / f'cache-{seed}')
+            self.pack_to(f's3://bucket/data-{seed}', '--shard-size', '20KB')
+            self.assertEqual(self.contents(f'bucket/data-{seed}'), expected, seed)
+            self.assertEqual(server.uploads, {})
+            self.assertGreater(sum(faults.counts.values()), 0)
+
+    def test_killed_and_gone_on(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 2500)
+        flags = '--shard-size', '20MB'
+        source = self.folder / 'made'
+        expected = self.local(*flags, source=source)
+        server = self.serve(delay=0.01)
+        generator = random.Random(7)
+        kills = 0
+        for attempt in range(int(os.environ.get('RECPACK_KILLS', 6))):
+            url = f's3://bucket/data-{attempt}'
+            while True:
+                running = subprocess.Popen([RECPACK, 'pack', source, url, *flags], env={**os.environ, **self.env},
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                try:
+                    running.wait(generator.uniform(0.02, 0.6))
+                except subprocess.TimeoutExpired:
+                    running.send_signal(signal.SIGKILL)
+                    kills += 1
+                _, errors = running.communicate()
+                if running.returncode != -signal.SIGKILL:
+                    self.assertEqual(running.returncode, 0, errors)
+                    break
+            self.assertEqual(self.contents(f'bucket/data-{attempt}'), expected)
+            time.sleep(0.05)
+            self.assertEqual(server.uploads, {})
+        self.assertGreater(kills, 3)
+
+    def test_the_second_of_two_jobs_does_not_replace_the_manifest(self):
+        server = self.serve()
+        other = b'{"of": "another job"}'
+
+        class Racing(Faults):
+            """Another job finishes while this one uploads its index."""
+
+            def draw(inner):  # noqa: N805
+                method, path, _ = server.requests[-1]
+                if method == 'PUT' and path.endswith('.recindex'):
+                    (self.folder / 'bucket/data').mkdir(exist_ok=True)
+                    (self.folder / 'bucket/data/manifest.json').write_bytes(other)
+
+        server.faults = Racing()
+        done = self.pack_to('s3://bucket/data', code=FAILURE)
+        self.assertIn('s3://bucket/data/manifest.json: another job wrote this object meanwhile', done.stderr)
+        self.assertEqual((self.folder / 'bucket/data/manifest.json').read_bytes(), other)
+
+
+class Refused(Store):
+    def test_errors_say_what_to_do(self):
+        server = self.serve()
+        for url, flags, expected in (
+                (f'{server.url}/web/data', (), 'a web server takes no objects; give an s3:// or gs:// URL'),
+                ('s3://nowhere/data', (), 'there is no such bucket'),
+                ('s3://bucket/data', ('--append',), 'appending needs a folder on a disk'),
+                ('s3://bucket/data', ('--task', '0/2'), 'packing in several tasks needs a folder on a disk')):
+            done = self.pack_to(url, *flags, code=FAILURE)
+            self.assertIn(expected, done.stderr)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1)
+            self.assertNotIn(SECRET, done.stderr)
+
+    def test_a_key_that_may_not_write(self):
+        self.serve()
+        self.env['AWS_SECRET_ACCESS_KEY'] = 'another'
+        done = self.pack_to('s3://bucket/data', code=FAILURE)
+        self.assertIn('access was refused: HTTP status 403: SignatureDoesNotMatch', done.stderr)
+
+    def test_dry_run_asks_nothing(self):
+        server = self.serve()
+        done = self.pack_to('s3://bucket/data', '--dry-run')
+        self.assertIn('would write about', done.stdout)
+        self.assertEqual(server.requests, [])
+
+
+if __name__ == '__main__':
+    unittest.main()
