@@ -23,6 +23,8 @@ namespace {
 
 constexpr Words<LastBatch, 3> kLast = {
     {{"drop", LastBatch::kDrop}, {"pad", LastBatch::kPad}, {"keep", LastBatch::kKeep}}};
+constexpr Words<RankShare, 2> kShares = {
+    {{"samples", RankShare::kSamples}, {"batches", RankShare::kBatches}}};
 constexpr Words<OnBadRecord, 2> kOnBad = {
     {{"fail", OnBadRecord::kFail}, {"substitute", OnBadRecord::kSubstitute}}};
 constexpr Words<CacheKind, 3> kCaches = {{{"none", CacheKind::kNone},
@@ -43,6 +45,7 @@ LoaderOptions TakeLoaderOptions(nb::dict given) {
   options.rank = Take<uint32_t>(given, "rank");
   options.world_size = Take<uint32_t>(given, "world_size");
   options.order = ParseOrder(Take<std::string>(given, "order"));
+  options.share = ParseWord(kShares, Take<std::string>(given, "share"), "share");
   options.last_batch = ParseWord(kLast, Take<std::string>(given, "last_batch"), "last_batch");
   options.epoch = Take<uint64_t>(given, "epoch");
   options.resume = Take<std::string>(given, "resume");

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from recpack_io._core import Batch as CoreBatch, Record  # a class here has a _core itself
-    from recpack_io.options import Cache, LastBatch, OnBadRecord, Order
+    from recpack_io.options import Cache, LastBatch, OnBadRecord, Order, Share
     from recpack_io.reading import Dataset
     from recpack_io.views import View, Wanted
 
@@ -178,6 +178,8 @@ class Loader:
             mask, a function or values by feature, the feature of the class, a weight per record.
             For classes sampled equally often: balanced="label".
         order: "auto", "global", "window" or "sequential".
+        share: "samples": a step's samples are dealt to the ranks one by one. "batches": each rank
+            gets a contiguous run of them, so that the ranks' batches, gathered, are in order.
         last_batch: "drop", "pad" (fill up; batch.mask marks the padding) or "keep".
         threads: Number of threads. 0: all processors that the process may use.
         prefetch: Number of batches made ahead.
@@ -222,6 +224,7 @@ class Loader:
                  subset: ArrayLike | None = None,
                  filter: Callable[[Record], Any] | Mapping[str, Wanted] | None = None,  # noqa: A002
                  balanced: str = '', weights: ArrayLike | None = None, order: Order = 'auto',
+                 share: Share = 'samples',
                  last_batch: LastBatch = 'drop', threads: int = 0, prefetch: int = 4,
                  max_live_batches: int = 16, cache: Cache = 'none',
                  cache_bytes: int = 1 << 30, on_bad_record: OnBadRecord = 'fail',
@@ -262,7 +265,8 @@ class Loader:
             'batch_functions': self._functions.batch_functions,
             'shared_slabs': self._functions.share_slabs, 'running': self._functions.running,
             'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
-            'order': order, 'last_batch': last_batch, 'threads': threads, 'prefetch': prefetch,
+            'order': order, 'share': share, 'last_batch': last_batch, 'threads': threads,
+            'prefetch': prefetch,
             'max_live_batches': max_live_batches, 'cache': cache,
             'cache_bytes': 0 if cache == 'none' else cache_bytes,
             'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Choices of a loader.
 Order = Literal['auto', 'global', 'window', 'sequential']
+Share = Literal['samples', 'batches']
 LastBatch = Literal['drop', 'pad', 'keep']
 Cache = Literal['none', 'records', 'pictures']
 OnBadRecord = Literal['fail', 'substitute']
@@ -48,6 +49,7 @@ class LoaderOptionsWithoutFields(TypedDict, total=False):
     balanced: str
     weights: ArrayLike | None
     order: Order
+    share: Share
     last_batch: LastBatch
     threads: int
     prefetch: int

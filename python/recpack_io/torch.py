@@ -7,7 +7,7 @@
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -226,6 +226,26 @@ class Loader(AheadLoader):
         return self._options['batch_size']
 
     @property
+    def rank(self) -> int:
+        """Rank of this process."""
+        return self._options['rank']
+
+    @property
+    def world_size(self) -> int:
+        """Number of ranks."""
+        return self._options['world_size']
+
+    @property
+    def share(self) -> str:
+        """How a step's samples are dealt to the ranks."""
+        return self._options['share']
+
+    @property
+    def last_batch(self) -> str:
+        """What is done with samples that do not fill a batch: the option last_batch."""
+        return self._options['last_batch']
+
+    @property
     def drop_last(self) -> bool:
         """True if samples that do not fill a batch are left out: last_batch="drop"."""
         return self._options['last_batch'] == 'drop'
@@ -299,3 +319,41 @@ class Loader(AheadLoader):
                 self._memory.close()  # CUDA has to be told before the slabs go with the loader
         finally:
             super().close()
+
+
+class IterableDataset(torch.utils.data.IterableDataset[Batch]):
+    """A loader's batches as an IterableDataset, for libraries that insist on torch's DataLoader.
+
+    `DataLoader(IterableDataset(loader), batch_size=None)` gives the loader's batches. Where a
+    Loader is taken, give it itself: it is faster to resume, and has a state.
+
+    Args:
+        loader: The loader, whose threads do the work: num_workers must be 0.
+    """
+
+    def __init__(self, loader: Loader):
+        super().__init__()
+        self.loader = loader
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yields the batches of an epoch.
+
+        Raises:
+            UnsupportedError: In a worker process of a DataLoader.
+        """
+        if torch.utils.data.get_worker_info() is not None:
+            raise UnsupportedError('the loader has threads of its own: give the DataLoader '
+                                   'num_workers=0')
+        yield from self.loader
+
+    def __len__(self) -> int:
+        """Returns the number of batches per epoch."""
+        return len(self.loader)
+
+    def set_epoch(self, epoch: int) -> None:
+        """As Loader.set_epoch().
+
+        Args:
+            epoch: The epoch.
+        """
+        self.loader.set_epoch(epoch)

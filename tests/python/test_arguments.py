@@ -156,6 +156,7 @@ class Types(Arguments):
                 (options.Interpolation, lambda word: recpack_io.Image(interpolation=word)),
                 (options.Policy, lambda word: recpack_io.Image(policy=word)),
                 (options.NumbersType, lambda word: recpack_io.Numbers('label', type=word)),
+                (options.Share, lambda word: self.loader(share=word)),
                 (options.LastBatch, lambda word: self.loader(last_batch=word)),
                 (options.Cache, lambda word: self.loader(cache=word)),
                 (options.OnBadRecord, lambda word: self.loader(on_bad_record=word))):
