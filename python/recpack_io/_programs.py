@@ -10,6 +10,7 @@ def _run(name: str) -> None:
     # Python ignores these; then the program would call it an error that `head` has read enough.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
+    os.environ['RECPACK_PYTHON'] = sys.executable  # for `recpack migrate`
     os.execv(program, [name, *sys.argv[1:]])
 
 

@@ -12,13 +12,15 @@ venvs=${RECPACK_VENVS:-$repository/.venvs}
 bare=$repository/build/python/bare
 site=$repository/build/python/site
 bash "$here/environments.sh" "$@"
-bash "$repository/bench/peers/setup.sh" lightning jax tf wds typing
+bash "$repository/bench/peers/setup.sh" lightning huggingface jax tf wds typing
 export RECPACK=$bare/bin/recpack
 
 tested_bare "$bare"
 path+=:$site
-pairs=(vision:torch vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes lightning:lightning jax:jax tf:tensorflow
-       vision:examples jax:examples tf:migration vision:documented jax:documented tf:documented)
+pairs=(vision:torch vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
+       lightning:lightning huggingface:huggingface jax:jax tf:tensorflow
+       vision:examples jax:examples tf:migration
+       vision:documented huggingface:documented jax:documented tf:documented)
 for pair in "${pairs[@]}"; do
   tested "${pair%:*}" "$venvs/${pair%:*}/bin/python" "${pair#*:}"
 done

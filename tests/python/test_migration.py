@@ -10,6 +10,7 @@ import tarfile
 
 os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'
 import recpack_io
+from recpack_io.migrate import migrate
 from support import GOLDEN, ROOT, InFolder, main, recpack
 
 PAGE = (ROOT / 'docs' / 'guide' / 'migration.md').read_text()
@@ -27,7 +28,10 @@ def programs():
     """{title: (before, after)} of the page."""
     found = {}
     for title, rest in re.findall(r'^## ([^\n]*)\n(.*?)(?=^## |\Z)', PAGE, re.M | re.S):
-        lines = re.search(r'^```diff\n(.*?)^```', rest, re.M | re.S)[1].splitlines()
+        block = re.search(r'^```diff\n(.*?)^```', rest, re.M | re.S)
+        if block is None:  # of `recpack migrate`
+            continue
+        lines = block[1].splitlines()
         found[title] = ['\n'.join(line[1:] for line in lines if line[:1] != gone) for gone in '+-']
     return found
 
@@ -104,6 +108,32 @@ class Migration(InFolder):
                             self.write_beton()
                         print(f'   {title}, {when}', flush=True)
                         self.check(title, self.steps(text))
+
+    def test_what_recpack_migrate_makes_runs(self):
+        """On the page's program, and on one whose transform is called; eval pixels are equal."""
+        if HERE != 'vision':
+            return
+        before, _ = programs()['torchvision: ImageFolder and DataLoader']
+        result = migrate(before)
+        self.assertEqual(result.left, [])
+        self.check('torchvision', self.steps(result.text))
+        called = before.replace('transforms.RandomHorizontalFlip()', 'transforms.ColorJitter(0.2)')
+        result = migrate(called)
+        self.assertIn('then=transform', result.text)
+        self.check('torchvision', self.steps(result.text))
+        evaluation = re.sub(r'transforms.RandomResizedCrop.*\n *transforms.RandomHorizontalFlip.*',
+                            'transforms.Resize(256), transforms.CenterCrop(224),', before)
+        evaluation = evaluation.replace('shuffle=True', 'shuffle=False').replace('step(', 'whole(')
+        result = migrate(evaluation)
+        self.assertIn('"imagenet-eval"', result.text)
+        made = []
+        for text in evaluation, result.text:
+            batches = []
+            exec(compile(text, 'migrated', 'exec'), {'whole': lambda *batch: batches.append(batch)})
+            made.append(batches)
+        for (images, labels), (ours, our_labels) in zip(*made, strict=True):
+            self.assertEqual(labels.tolist(), our_labels.tolist())
+            self.assertLess((images - ours).abs().mean().item(), 0.01)
 
     def test_a_diff_is_a_few_lines(self):
         for title, (before, after) in programs().items():
