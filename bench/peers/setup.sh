@@ -3,7 +3,7 @@
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
 #   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
-#   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto
+#   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto stores
 #                                those that tests/interop needs (about 8 GB)
 #   bash bench/peers/setup.sh vision tf jax lightning huggingface
 #                                those that tests/python needs (about 8 GB)
@@ -15,7 +15,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning huggingface typing site)
+known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning huggingface stores typing site)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }

@@ -43,6 +43,8 @@ class Faults:
 class ObjectServer:
     """Serves a folder on a free port of the loopback device until close()."""
 
+    # Whether the last N bytes are refused of an object that has fewer, as by some stores.
+    strict_suffix = False
     # Seconds that credentials of the services are valid for.
     valid = 3600
 
@@ -149,6 +151,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         fault = self.of.faults.draw()
         parts = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+        if self.headers.get('Content-Type', '').startswith('application/x-www-form'):
+            body = b''  # it is parsed as a form
         if hashlib.sha256(body).hexdigest() != self.headers.get('x-amz-content-sha256'):
             return self.send(400, _error('XAmzContentSHA256Mismatch', 'another body'))
         if refused := self.refusal(parts):
@@ -199,7 +203,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return 200, b'<R></R>', {'ETag': f'"{hashlib.md5(body).hexdigest()}"'}
 
     def send_uploads(self, bucket, prefix):
-        found = ''.join(f'<Upload><Key>{escape(urllib.parse.quote(upload["name"].partition("/")[2]))}</Key>'
+        found = ''.join(f'<Upload><Key>{escape(urllib.parse.quote_plus(upload["name"].partition("/")[2], safe="/"))}</Key>'
                         f'<UploadId>{key}</UploadId></Upload>' for key, upload in self.of.uploads.items()
                         if upload['name'].startswith(f'{bucket}/{prefix}'))
         return self.send(200, f'<R>{found}<IsTruncated>false</IsTruncated></R>'.encode())
@@ -253,7 +257,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         some = names[begin:begin + 2]  # small pages
         more = begin + 2 < len(names)
         contents = ''.join(
-            f'<Contents><Key>{escape(urllib.parse.quote(query.get("prefix", "") + name))}</Key>'
+            f'<Contents><Key>{escape(urllib.parse.quote_plus(query.get("prefix", "") + name, safe="/"))}</Key>'
             f'<Size>{(folder / name).stat().st_size}</Size></Contents>' for name in some)
         token = f'<NextContinuationToken>{begin + 2}</NextContinuationToken>' if more else ''
         return self.send(200, f'<?xml version="1.0"?><ListBucketResult>{contents}{token}'
@@ -273,6 +277,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not wanted:
             return self.send(200, data, {'ETag': etag}, fault)
         first, last = wanted.groups()
+        if self.of.strict_suffix and not first and int(last) > len(data):
+            return self.send(416, b'')
         begin = int(first) if first else max(0, len(data) - int(last))
         end = min(int(last) + 1, len(data)) if first and last else len(data)
         if begin >= len(data):

@@ -51,12 +51,30 @@ class Reading(Urls):
         here = self.run_recpack('cat', self.local / shard, env=self.env).stdout
         self.assertEqual(self.run_recpack('cat', f's3://bucket/data/{shard}', env=self.env).stdout, here)
 
+    def test_names_with_spaces_and_signs(self):
+        self.serve()
+        self.pack(CIFAR / 'cifar-10-batches-py', out='bucket/a + b/dätä%20')
+        (self.folder / 'bucket/a + b/dätä%20/manifest.json').unlink()
+        there = self.run_recpack('ls', 's3://bucket/a + b/dätä%20', '--json', env=self.env).stdout
+        here = self.run_recpack('ls', self.folder / 'bucket/a + b/dätä%20', '--json').stdout
+        self.assertEqual(there.replace('s3://bucket', 'DATA'), here.replace(str(self.folder / 'bucket'), 'DATA'))
+
     def test_a_folder_without_a_manifest_is_listed(self):
         self.serve()
         expected = self.batches(self.local, '--order', 'global')
         (self.local / 'manifest.json').unlink()
         there = self.batches('s3://bucket/data', '--order', 'global')
         self.assertEqual(self.without_path(there, 's3://bucket/data'), self.without_path(expected, self.local))
+
+    def test_small_objects_of_stores_that_refuse_longer_ranges(self):
+        server = self.serve()
+        server.strict_suffix = True
+        flags = '--order', 'sequential'
+        here = self.without_path(self.batches(self.local, *flags), self.local)
+        self.assertEqual(self.without_path(self.batches('s3://bucket/data', *flags), 's3://bucket/data'), here)
+        (self.local / 'manifest.json').write_bytes(b'')
+        done = self.run_recpack('ls', 's3://bucket/data', env=self.env, code=2)
+        self.assertIn('manifest.json: is not valid JSON', done.stderr)
 
     def test_no_byte_is_fetched_twice(self):
         # Larger than the read-ahead, which is 512 samples: that goes on into the next epoch.

@@ -58,6 +58,8 @@ TEST(Percent, EncodesAsAwsSigns) {
   EXPECT_EQ(PercentDecode("100%"), "100%");
   EXPECT_EQ(PercentDecode("%4"), "%4");
   EXPECT_EQ(PercentDecode("%zz%41"), "%zzA");
+  EXPECT_EQ(PercentDecode("a+b"), "a+b");
+  EXPECT_EQ(FormDecode("a+b%2Bc%20d"), "a b+c d");
 }
 
 }  // namespace

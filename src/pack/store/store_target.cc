@@ -80,6 +80,21 @@ StoreTarget::StoreTarget(const std::string& url, bool overwrite)
   files_ = std::make_unique<StagedFiles>(folder_, url_);
 }
 
+StoreTarget::~StoreTarget() {
+  files_.reset();
+  std::error_code unknown;
+  if (!fs::exists(folder_ + "/" + kManifestName, unknown)) return;
+  try {
+    RemoveUploads();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the next pack removes them
+  }
+}
+
+void StoreTarget::RemoveUploads() const {
+  const std::set<std::string> ours = NamesOfJob(folder_);
+  remote::RemoveUploads(url_, [&](const std::string& name) { return ours.contains(name); });
+}
+
 void StoreTarget::RemoveOld() const {
   std::set<std::string> names;
   for (const auto& object : remote::ListFolder(url_)) names.insert(NameOf(object.url));
@@ -108,7 +123,10 @@ void StoreTarget::Compare(bool with_others) const {
                 {.path = url_},
                 "choose another folder, or give --overwrite to replace an earlier pack");
   }
-  if (there.empty()) return Forget();
+  if (there.empty()) {
+    RemoveUploads();
+    return Forget();
+  }
   bool lost = false;
   for (const std::string& name : ours) {
     const std::string path = folder_ + "/" + name;
@@ -119,7 +137,7 @@ void StoreTarget::Compare(bool with_others) const {
     lost = true;
   }
   if (lost) fs::remove(folder_ + "/" + kManifestName);  // written again with what it lists
-  remote::RemoveUploads(url_, [&](const std::string& name) { return ours.contains(name); });
+  RemoveUploads();
 }
 
 // Nothing is in the store: the state of an earlier job would only be in the way of another one.

@@ -21,6 +21,11 @@ class StoreTarget {
   // leaves other objects. Throws Error: kInvalidArgument if there are objects that are not of this
   // job; kIo; kUnsupported.
   StoreTarget(const std::string& url, bool overwrite);
+  // After a job that is complete, removes unfinished uploads once more: those that a killed process
+  // had asked for may have begun later.
+  ~StoreTarget();
+  StoreTarget(const StoreTarget&) = delete;
+  StoreTarget& operator=(const StoreTarget&) = delete;
 
   const std::string& url() const noexcept { return url_; }  // without a last slash
   const std::string& folder() const noexcept { return folder_; }
@@ -31,6 +36,7 @@ class StoreTarget {
 
  private:
   void RemoveOld() const;
+  void RemoveUploads() const;
   void Compare(bool with_others) const;
   void Forget() const;
 

@@ -127,6 +127,14 @@ void Reactor::Add(std::shared_ptr<Exchange> exchange) {
   curl.easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   if (request.method == "HEAD") curl.easy_setopt(easy, CURLOPT_NOBODY, 1L);
   if (!request.body.empty() || request.method == "PUT" || request.method == "POST") {
+    // libcurl's default is that of a form, which servers parse and take away.
+    const bool has_type = std::ranges::any_of(request.headers, [](const std::string& header) {
+      return header.starts_with("Content-Type:");
+    });
+    if (!has_type) {
+      running->headers =
+          curl.slist_append(running->headers, "Content-Type: application/octet-stream");
+    }
     curl.easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
     curl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                      static_cast<curl_off_t>(request.body.size()));

@@ -44,7 +44,7 @@ std::vector<ListedObject> ListFolder(const std::string& text) {
         SendWithRetries([&] { return service.MakeForBucket(url, query); }, {}, RefuseCut, text);
     if (!answer->ok()) throw service.ToError(*answer, text);
     for (const std::string_view object : Elements(answer->text(), "Contents")) {
-      const std::string key = PercentDecode(FirstElement(object, "Key"));
+      const std::string key = FormDecode(FirstElement(object, "Key"));
       if (key == prefix) continue;  // a marker of the folder itself
       objects.push_back(
           {url.scheme + "://" + url.host + "/" + key, ToNumber(FirstElement(object, "Size"))});

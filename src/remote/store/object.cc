@@ -21,30 +21,25 @@ std::string RangeText(uint64_t offset, uint64_t size) {
 
 Object::Object(const std::string& url)
     : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)) {
-  const auto make = [&] {
-    return service_.Make("GET", url_, {{"Range", format("bytes=-{}", kTail)}});
-  };
   const auto refuse = [](const Exchange& exchange) -> std::string {
     const auto range = exchange.ok() ? exchange.Range() : std::nullopt;
-    if (!range || exchange.status() != 206) return {};
-    const bool is_tail = range->last + 1 == range->total &&
-                         exchange.received() == std::min(range->total, kTail);
+    if (!range) return {};
+    const bool is_tail =
+        range->last + 1 == range->total && exchange.received() == std::min(range->total, kTail);
     return is_tail ? "" : "the answer has other bytes than the last ones";
   };
-  const auto answer = SendWithRetries(make, {}, refuse, path_);
-  version_ = answer->Header("etag");
-  const auto range = answer->Range();
-  if (answer->status() == 416) return;  // an empty object has no range
+  const auto get = [&](const Headers& headers) {
+    return SendWithRetries([&] { return service_.Make("GET", url_, headers); }, {}, refuse, path_);
+  };
+  auto answer = get({{"Range", format("bytes=-{}", kTail)}});
+  // An empty object has no range; some stores refuse a range that is longer than the object, too.
+  if (answer->status() == 416) answer = get({});
   if (!answer->ok()) throw service_.ToError(*answer, path_);
+  version_ = answer->Header("etag");
   tail_.assign(answer->text().begin(), answer->text().end());
-  if (range && answer->status() == 206) {
-    size_ = range->total;
-    return;
-  }
-  if (answer->status() == 200 && tail_.size() <= kTail) {  // small objects come whole
-    size_ = tail_.size();
-    return;
-  }
+  const auto range = answer->Range();
+  size_ = range ? range->total : tail_.size();
+  if (range || tail_.size() <= kTail) return;  // small objects come whole
   throw Error(ErrorKind::kUnsupported, "the server does not send ranges of files",
               {.path = WithoutSecrets(path_)}, "copy the file, or use a server that does");
 }

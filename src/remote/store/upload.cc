@@ -170,9 +170,13 @@ void RemoveUploads(const std::string& url, const std::function<bool(const std::s
   Headers query = {{"uploads", ""}, {"prefix", prefix}, {"encoding-type", "url"}};
   for (;;) {
     const auto answer = Send([&] { return service.MakeForBucket(folder, query); }, nullptr, url);
+    // Some stores say so if there are none, others have no such list.
+    const bool is_none =
+        answer->status() == 404 && FirstElement(answer->text(), "Code") == "NoSuchUpload";
+    if (is_none || answer->status() == 405 || answer->status() == 501) return;
     if (!answer->ok()) throw service.ToError(*answer, url);
     for (const std::string_view upload : Elements(answer->text(), "Upload")) {
-      const std::string key = PercentDecode(FirstElement(upload, "Key"));
+      const std::string key = FormDecode(FirstElement(upload, "Key"));
       if (!key.starts_with(prefix) || !is_ours(key.substr(prefix.size()))) continue;
       const Url object{folder.scheme, folder.host, key, ""};
       const std::string id = FirstElement(upload, "UploadId");
@@ -186,7 +190,7 @@ void RemoveUploads(const std::string& url, const std::function<bool(const std::s
     query = {{"uploads", ""},
              {"prefix", prefix},
              {"encoding-type", "url"},
-             {"key-marker", PercentDecode(FirstElement(answer->text(), "NextKeyMarker"))},
+             {"key-marker", FormDecode(FirstElement(answer->text(), "NextKeyMarker"))},
              {"upload-id-marker", FirstElement(answer->text(), "NextUploadIdMarker")}};
   }
 }

@@ -1,5 +1,6 @@
 #include "src/remote/url/percent.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace recpack::remote {
@@ -48,6 +49,11 @@ std::string PercentDecode(std::string_view text) {
     i += 2;
   }
   return decoded;
+}
+
+std::string FormDecode(std::string text) {
+  std::ranges::replace(text, '+', ' ');
+  return PercentDecode(text);
 }
 
 }  // namespace recpack::remote

@@ -13,4 +13,7 @@ std::string PercentEncode(std::string_view text, bool keep_slashes);
 // Inverse. An incomplete or invalid escape stays as it is.
 std::string PercentDecode(std::string_view text);
 
+// The same for forms and S3's listings, in which '+' is a space.
+std::string FormDecode(std::string text);
+
 }  // namespace recpack::remote
