@@ -53,10 +53,11 @@ class Exchange {
   // After it is done:
   long status() const noexcept { return status_; }  // 0: no answer; error() says why
   bool ok() const noexcept { return error_.empty() && status_ >= 200 && status_ < 300; }
-  const std::string& error() const noexcept { return error_; }  // of the connection
-  size_t received() const noexcept { return received_; }        // bytes of the body
-  const std::string& text() const noexcept { return text_; }    // body, of failures as well
-  std::string Header(const std::string& name) const;            // by lower-case name; else empty
+  const std::string& error() const noexcept { return error_; }        // of the connection
+  bool is_host_unknown() const noexcept { return is_host_unknown_; }  // its name has no address
+  size_t received() const noexcept { return received_; }              // bytes of the body
+  const std::string& text() const noexcept { return text_; }          // body, of failures as well
+  std::string Header(const std::string& name) const;  // by lower-case name; else empty
   std::optional<ContentRange> Range() const;
   // Whether the answer holds all bytes that its Content-Range names; true without one.
   bool HasItsRange() const;
@@ -74,6 +75,7 @@ class Exchange {
   const std::span<uint8_t> into_;
   long status_ = 0;
   std::string error_;
+  bool is_host_unknown_ = false;
   size_t received_ = 0;
   std::string text_;
   std::map<std::string, std::string> headers_;

@@ -168,6 +168,9 @@ void Reactor::FinishDone() {
     const CURLcode code = message->data.result;
     long status = 0;
     curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    void* owner = nullptr;
+    curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
+    static_cast<Running*>(owner)->exchange->is_host_unknown_ = code == CURLE_COULDNT_RESOLVE_HOST;
     if (code == CURLE_OK && status < 300) {
       const std::lock_guard lock(mutex_);
       limit_ = std::min(kMostLimit, limit_ + 1 / limit_);

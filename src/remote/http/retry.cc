@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds kFirstPause{0.1}, kLongestPause{5}, kBudget{60}, kMostRetryAfter{30};
+// A name that has no address is misspelled more often than its server is away.
+constexpr Seconds kBudgetOfNames{3};
 
 bool IsTransient(long status) {
   return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
@@ -103,7 +105,7 @@ Seconds Jitter(Seconds most) {
 std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uint8_t> into,
                                           const RefuseAnswer& refuse, const std::string& path,
                                           std::shared_ptr<Exchange> exchange) {
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(kBudget);
+  const auto begin = Clock::now();
   Seconds pause = kFirstPause;
   for (int tries = 1;; ++tries) {
     if (!exchange) {
@@ -117,7 +119,8 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
     if (failure.empty()) return exchange;
     if (exchange->status() == 503 || exchange->status() == 429) Reactor::Get().SlowDown();
     const Seconds wait = std::max(Jitter(pause), RetryAfter(*exchange));
-    if (Clock::now() + std::chrono::duration_cast<Clock::duration>(wait) > end) {
+    const Seconds budget = exchange->is_host_unknown() ? kBudgetOfNames : kBudget;
+    if (Clock::now() - begin + wait > budget) {
       throw Error(ErrorKind::kIo, format("failed {} times; at last: {}", tries, failure),
                   {.path = WithoutSecrets(path)}, "check the network and the store's state");
     }
