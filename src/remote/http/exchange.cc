@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 namespace recpack::remote {
 namespace {
@@ -70,7 +71,7 @@ bool Exchange::AddBody(ByteView bytes) {
     text_.append(reinterpret_cast<const char*>(kept.data()), kept.size());
   } else {
     if (bytes.size() > into_.size() - received_) return false;
-    std::ranges::copy(bytes, into_.begin() + static_cast<ptrdiff_t>(received_));
+    if (!bytes.empty()) std::memcpy(into_.data() + received_, bytes.data(), bytes.size());
   }
   received_ += bytes.size();
   return true;

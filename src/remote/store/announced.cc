@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <iterator>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct Announced::Part {
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
 
+  size_t size() const noexcept { return end - offset; }
+  std::span<uint8_t> bytes() noexcept { return {memory.get(), size()}; }
+
   const uint64_t number;  // in the order of announcements
   const uint64_t offset;
   // Guarded by the mutex of Announced:
@@ -37,7 +41,7 @@ struct Announced::Part {
   bool sent = false;
   uint64_t used = 0;  // bytes that were read
   // Written once, when it is sent:
-  ByteBuffer memory;
+  std::unique_ptr<uint8_t[]> memory;  // of size() bytes, not cleared
   std::shared_ptr<Exchange> exchange;
   std::once_flag awaited;
 };
@@ -88,9 +92,9 @@ std::shared_ptr<Announced::Part> Announced::AddGap(uint64_t offset, uint64_t siz
 std::shared_ptr<Exchange> Announced::Send(Part& part) {
   part.sent = true;
   try {
-    part.memory.resize(part.end - part.offset);
-    part.exchange = std::make_shared<Exchange>(
-        object_->MakeRequest(part.offset, part.memory.size()), std::span<uint8_t>(part.memory));
+    part.memory = std::make_unique_for_overwrite<uint8_t[]>(part.size());
+    part.exchange =
+        std::make_shared<Exchange>(object_->MakeRequest(part.offset, part.size()), part.bytes());
   } catch (...) {  // NOLINT(bugprone-empty-catch): the reader asks again, and throws
   }
   return part.exchange;
@@ -125,18 +129,18 @@ size_t Announced::Take(uint64_t offset, std::span<uint8_t> out) {
       if (!part->sent) started = Send(*part);
     }
     if (started) Reactor::Get().Start(started);
-    part->memory.resize(part->end - part->offset);  // where it could not be made
-    object_->Fetch(part->offset, part->memory, part->exchange);
-    if (cache_) cache_->Store(part->offset, part->memory);
+    // Where Send() could not make it.
+    if (!part->memory) part->memory = std::make_unique_for_overwrite<uint8_t[]>(part->size());
+    object_->Fetch(part->offset, part->bytes(), part->exchange);
+    if (cache_) cache_->Store(part->offset, part->bytes());
   });
   const size_t size = std::min<uint64_t>(out.size(), part->end - offset);
-  std::copy_n(part->memory.begin() + static_cast<ptrdiff_t>(offset - part->offset), size,
-              out.begin());
+  std::memcpy(out.data(), part->memory.get() + (offset - part->offset), size);
   const std::lock_guard lock(mutex_);
   part->used += size;
   // What is in the cache is read from there.
-  const bool is_cached = cache_ && cache_->Has(part->offset, part->memory.size());
-  if (part->used >= part->memory.size() || is_cached) {
+  const bool is_cached = cache_ && cache_->Has(part->offset, part->size());
+  if (part->used >= part->size() || is_cached) {
     const auto found = parts_.find(part->offset);
     if (found != parts_.end() && found->second == part) {
       parts_.erase(found);
