@@ -82,7 +82,7 @@ std::shared_ptr<Exchange> AwaitFirst(const MakeRequest& make, std::span<uint8_t>
     return exchange;
   }
   std::vector<uint8_t> memory(into.size());
-  const auto second = std::make_shared<Exchange>(make(), std::span(memory));
+  auto second = std::make_shared<Exchange>(make(), std::span(memory));
   Reactor::Get().Start(second);
   constexpr Seconds kLook{0.002};
   while (!second->done() && !exchange->WaitForBegin(kLook)) continue;
