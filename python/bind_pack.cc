@@ -183,12 +183,7 @@ Packed PackPath(const nb::dict& options, const nb::object& progress) {
         source = pack::OpenSourceToPack(flags, shuffle_classes, pack);
         if (job.stop()) throw Stopped();
         const auto store = pack::DirectToStore(pack);
-        try {
-          result = pack::Pack(*source, pack);
-        } catch (const Error& error) {
-          if (store) throw store->InStore(error);
-          throw;
-        }
+        result = pack::NamingUrls(store.get(), [&] { return pack::Pack(*source, pack); });
       },
       [&] {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -229,7 +224,7 @@ class Stream {
     pack::PackStream stream = std::move(stream_.value());  // removes its files on failure
     stream_.reset();
     const nb::gil_scoped_release unlocked;
-    const Manifest manifest = FinishOrThrow(stream);
+    const Manifest manifest = pack::NamingUrls(store_.get(), [&] { return stream.Finish(); });
     uint64_t shards = 0;
     for (const ManifestSplit& split : manifest.splits) shards += split.shards.size();
     return {manifest.records(), manifest.bytes(), shards, {}, true, {}};
@@ -239,15 +234,6 @@ class Stream {
   void Discard() { stream_.reset(); }
 
  private:
-  Manifest FinishOrThrow(pack::PackStream& stream) const {
-    try {
-      return stream.Finish();
-    } catch (const Error& error) {
-      if (store_) throw store_->InStore(error);
-      throw;
-    }
-  }
-
   ExampleValues values_;
   std::unique_ptr<pack::StoreTarget> store_;  // outlives the stream
   std::optional<pack::PackStream> stream_;

@@ -40,8 +40,6 @@ class PreparedLoader(DataLoaderStateMixin):
         device: Device to which batches are copied; None: they stay where they are.
     """
 
-    _drop_last = False
-
     def __init__(self, loader: Loader, columns: Mapping[str, str] | None = None,
                  device: torch.device | None = None):
         self.loader, self.dataset = loader, loader.dataset

@@ -28,6 +28,12 @@ void CheckScale(const DecodeOptions& options) {
               {}, "choose 1, 2, 4 or 8");
 }
 
+void CheckHeaderBytes(ByteView bytes, size_t needed, const char* format_name) {
+  if (bytes.size() >= needed) return;
+  throw Error(ErrorKind::kCorrupt, format("the {} ends inside its header", format_name),
+              {.offset = bytes.size()});
+}
+
 void CheckPixels(uint64_t width, uint64_t height, uint64_t max_pixels) {
   if (width * height <= max_pixels) return;
   throw Error(ErrorKind::kUnsupported,

@@ -14,6 +14,10 @@ void CheckRegion(const Region& region, int64_t image_width, int64_t image_height
 // libjpeg scales by 1/1, 1/2, 1/4 and 1/8.
 void CheckScale(const DecodeOptions& options);
 
+// Throws Error (kCorrupt) for a file with fewer bytes than its header has. `format_name`: as in
+// messages, such as "GIF".
+void CheckHeaderBytes(ByteView bytes, size_t needed, const char* format_name);
+
 // Throws Error (kUnsupported) for an image of more pixels.
 void CheckPixels(uint64_t width, uint64_t height, uint64_t max_pixels);
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 remote::DiskCacheUse CopiesUse(bool remove) {
   remote::DiskCacheUse use;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(remote::CacheFolder() + "/files", ignored)) {
+  for (const auto& entry : fs::directory_iterator(remote::CopiesFolder(), ignored)) {
     const bool is_copy = entry.path().extension() != ".version";
     const uint64_t bytes = entry.file_size(ignored);
     if (remove && !fs::remove(entry.path(), ignored)) continue;

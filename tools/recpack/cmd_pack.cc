@@ -123,14 +123,8 @@ int RunPack(const PackFlags& flags) {
   options.planned = SuggestShardSize;
   ProgressBar bar("packing", flags.quiet);
   options.progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
-  const pack::PackResult result = [&] {
-    try {
-      return pack::Pack(*source, options);
-    } catch (const Error& error) {
-      if (store) throw store->InStore(error);
-      throw;
-    }
-  }();
+  const pack::PackResult result =
+      pack::NamingUrls(store.get(), [&] { return pack::Pack(*source, options); });
   bar.Clear();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -49,10 +49,7 @@ struct BmpLayout {
   throw Error(ErrorKind::kCorrupt, "the BMP's header contradicts itself", {.offset = kFileHeader});
 }
 
-void NeedBytes(ByteView bytes, size_t needed) {
-  if (bytes.size() >= needed) return;
-  throw Error(ErrorKind::kCorrupt, "the BMP ends inside its header", {.offset = bytes.size()});
-}
+void NeedBytes(ByteView bytes, size_t needed) { CheckHeaderBytes(bytes, needed, "BMP"); }
 
 void ReadPalette(ByteView bytes, uint32_t info_bytes, BmpLayout& layout) {
   const bool is_core = info_bytes == kCoreHeader;

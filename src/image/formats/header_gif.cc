@@ -1,14 +1,12 @@
 // Parser of the header of GIFs, which are packed as they are and not decoded.
-#include "recpack/base/error.h"
+#include "src/image/checks.h"
 #include "src/image/header_formats.h"
 
 namespace recpack {
 
 ImageHeader ReadGifHeader(ByteView bytes) {
   constexpr size_t kHeaderBytes = 13;
-  if (bytes.size() < kHeaderBytes) {
-    throw Error(ErrorKind::kCorrupt, "the GIF ends inside its header", {.offset = bytes.size()});
-  }
+  CheckHeaderBytes(bytes, kHeaderBytes, "GIF");
   return {.format = ImageFormat::kGif,
           .width = LoadLittleEndian<uint16_t>(&bytes[6]),
           .height = LoadLittleEndian<uint16_t>(&bytes[8]),

@@ -77,9 +77,7 @@ void DecodeDamaged(ByteView bytes, Image& out) {
 
 ImageHeader ReadWebpHeader(ByteView bytes) {
   constexpr size_t kHeaderBytes = 30;
-  if (bytes.size() < kHeaderBytes) {
-    throw Error(ErrorKind::kCorrupt, "the WebP ends inside its header", {.offset = bytes.size()});
-  }
+  CheckHeaderBytes(bytes, kHeaderBytes, "WebP");
   ImageHeader header = ReadWebpChunk(bytes);
   const bool has_exif = AsText(bytes.subspan(12, 4)) == "VP8X" && (bytes[20] & kHasExif) != 0;
   if (has_exif) header.orientation = FindOrientation(bytes);

@@ -6,11 +6,11 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file_lock.h"
-#include "recpack/base/hash.h"
 #include "src/base/format.h"
 #include "src/pack/plan/plan.h"
 #include "src/pack/store/staged_files.h"
 #include "src/remote/sign/credentials.h"
+#include "src/remote/sign/sign_v4.h"
 #include "src/remote/store/data_files.h"
 #include "src/remote/store/listing.h"
 #include "src/remote/store/local_copy.h"
@@ -33,9 +33,7 @@ std::string WithoutSlash(std::string url) {
 std::string StagingFolder(const std::string& url) {
   const std::string store =
       remote::FindSettings(remote::ParseUrl(url).scheme, remote::ProcessEnvironment).endpoint;
-  Sha256 hash;
-  hash.Update(AsBytes(store + "\n" + url));
-  return remote::CacheFolder() + "/pack/" + Hex(hash.Finish()).substr(0, 32);
+  return remote::CacheFolder() + "/pack/" + remote::HexSha256(store + "\n" + url).substr(0, 32);
 }
 
 // Tells whether a pack gives such a name, to an object or to an upload.
@@ -61,8 +59,8 @@ std::set<std::string> NamesOfJob(const std::string& folder) {
     for (const auto& file : read.shards.files()) {
       names.insert(file);
       names.insert(file + ".idx");
-      names.insert(file.substr(0, file.find("-0")) + ".recindex");
     }
+    for (const auto& split : read.splits) names.insert(split.name + ".recindex");
   } catch (const Error& error) {  // truncated by a power failure: made again
     if (error.kind() != ErrorKind::kCorrupt) throw;
   }
@@ -73,7 +71,7 @@ std::set<std::string> NamesOfJob(const std::string& folder) {
 
 StoreTarget::StoreTarget(const std::string& url, bool overwrite)
     : url_(WithoutSlash(url)), folder_(StagingFolder(url_)) {
-  remote::Upload check(url_ + "/" + kManifestName);  // throws for web servers
+  remote::CheckWritable(remote::ParseUrl(url_));
   if (overwrite) RemoveOld();
   Compare(overwrite);
   fs::create_directories(folder_);
@@ -85,13 +83,12 @@ StoreTarget::~StoreTarget() {
   std::error_code unknown;
   if (!fs::exists(folder_ + "/" + kManifestName, unknown)) return;
   try {
-    RemoveUploads();
+    RemoveUploads(NamesOfJob(folder_));
   } catch (...) {  // NOLINT(bugprone-empty-catch): the next pack removes them
   }
 }
 
-void StoreTarget::RemoveUploads() const {
-  const std::set<std::string> ours = NamesOfJob(folder_);
+void StoreTarget::RemoveUploads(const std::set<std::string>& ours) const {
   remote::RemoveUploads(url_, [&](const std::string& name) { return ours.contains(name); });
 }
 
@@ -123,10 +120,8 @@ void StoreTarget::Compare(bool with_others) const {
                 {.path = url_},
                 "choose another folder, or give --overwrite to replace an earlier pack");
   }
-  if (there.empty()) {
-    RemoveUploads();
-    return Forget();
-  }
+  RemoveUploads(ours);
+  if (there.empty()) return Forget();
   bool lost = false;
   for (const std::string& name : ours) {
     const std::string path = folder_ + "/" + name;
@@ -137,7 +132,6 @@ void StoreTarget::Compare(bool with_others) const {
     lost = true;
   }
   if (lost) fs::remove(folder_ + "/" + kManifestName);  // written again with what it lists
-  RemoveUploads();
 }
 
 // Nothing is in the store: the state of an earlier job would only be in the way of another one.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "recpack/base/error.h"
@@ -36,7 +37,7 @@ class StoreTarget {
 
  private:
   void RemoveOld() const;
-  void RemoveUploads() const;
+  void RemoveUploads(const std::set<std::string>& ours) const;
   void Compare(bool with_others) const;
   void Forget() const;
 
@@ -44,6 +45,18 @@ class StoreTarget {
   std::string folder_;
   std::unique_ptr<FileSystem> files_;
 };
+
+// Calls `job` and returns its result; its errors name URLs where they would name files in the
+// folder of `target`, if there is one.
+template <typename Job>
+auto NamingUrls(const StoreTarget* target, Job&& job) {
+  try {
+    return job();
+  } catch (const Error& error) {
+    if (target != nullptr) throw target->InStore(error);
+    throw;
+  }
+}
 
 // Directs a job whose options.out is a URL at the object store: makes the target, and sets out and
 // files. Returns nullptr, and changes nothing, for a folder on a disk. The target must outlive the

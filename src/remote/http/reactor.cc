@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,7 @@ constexpr int kPollMilliseconds = 1000;
 constexpr long kConnectMilliseconds = 10'000;
 constexpr long kSlowestBytes = 1024, kSlowSeconds = 20;  // slower for so long: a stall
 constexpr long kReceiveBuffer = 256 << 10;
+constexpr char kUnwanted[] = "not wanted any more";
 
 }  // namespace
 
@@ -98,7 +100,7 @@ void Reactor::AddWaiting() {
       if (!urgent_.empty()) {  // somebody waits for it
         next = std::move(urgent_.front());
         urgent_.pop_front();
-      } else if (!queue_.empty() && static_cast<double>(running_) < limit_) {
+      } else if (!queue_.empty() && static_cast<double>(active_.size()) < limit_) {
         starter = std::move(queue_.front());
         queue_.pop_front();
       } else {
@@ -106,7 +108,12 @@ void Reactor::AddWaiting() {
       }
     }
     if (starter) next = starter();
-    if (next) Add(std::move(next));
+    if (!next) continue;
+    if (next->unwanted_) {
+      next->Finish(0, kUnwanted);
+    } else {
+      Add(std::move(next));
+    }
   }
 }
 
@@ -154,9 +161,7 @@ void Reactor::Add(std::shared_ptr<Exchange> exchange) {
   curl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   running->exchange->Start();
   curl.multi_add_handle(multi_, easy);
-  active_.insert(easy);
-  ++running_;
-  running.release();  // NOLINT(bugprone-unused-return-value): FinishDone() owns it
+  active_.insert(running.release());
 }
 
 void Reactor::FinishDone() {
@@ -170,12 +175,13 @@ void Reactor::FinishDone() {
     curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     void* owner = nullptr;
     curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-    static_cast<Running*>(owner)->exchange->is_host_unknown_ = code == CURLE_COULDNT_RESOLVE_HOST;
+    auto* const running = static_cast<Running*>(owner);
+    running->exchange->is_host_unknown_ = code == CURLE_COULDNT_RESOLVE_HOST;
     if (code == CURLE_OK && status < 300) {
       const std::lock_guard lock(mutex_);
       limit_ = std::min(kMostLimit, limit_ + 1 / limit_);
     }
-    Finish(easy, status, code == CURLE_OK ? "" : curl.easy_strerror(code));
+    Finish(running, status, code == CURLE_OK ? "" : curl.easy_strerror(code));
   }
 }
 
@@ -184,25 +190,18 @@ void Reactor::FinishUnwanted() {
     const std::lock_guard lock(mutex_);
     if (!std::exchange(some_unwanted_, false)) return;
   }
-  std::vector<void*> unwanted;
-  for (void* const easy : active_) {
-    void* owner = nullptr;
-    Curl().easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-    if (static_cast<Running*>(owner)->exchange->unwanted_) unwanted.push_back(easy);
-  }
-  for (void* const easy : unwanted) Finish(easy, 0, "not wanted any more");
+  std::vector<Running*> unwanted;
+  std::ranges::copy_if(active_, std::back_inserter(unwanted),
+                       [](const Running* running) { return running->exchange->unwanted_.load(); });
+  for (Running* const running : unwanted) Finish(running, 0, kUnwanted);
 }
 
-void Reactor::Finish(void* easy, long status, std::string error) {
-  const CurlLibrary& curl = Curl();
-  void* owner = nullptr;
-  curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
-  const std::unique_ptr<Running> running(static_cast<Running*>(owner));
-  curl.multi_remove_handle(multi_, easy);
-  curl.slist_free_all(running->headers);
-  active_.erase(easy);
-  idle_.push_back(easy);
-  --running_;
+void Reactor::Finish(Running* ended, long status, std::string error) {
+  const std::unique_ptr<Running> running(ended);
+  Curl().multi_remove_handle(multi_, running->easy);
+  Curl().slist_free_all(running->headers);
+  active_.erase(ended);
+  idle_.push_back(running->easy);
   running->exchange->Finish(status, std::move(error));
 }
 

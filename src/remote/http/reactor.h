@@ -51,7 +51,7 @@ class Reactor {
   void Add(std::shared_ptr<Exchange> exchange);
   void FinishDone();
   void FinishUnwanted();
-  void Finish(void* easy, long status, std::string error);
+  void Finish(Running* ended, long status, std::string error);
   static size_t OnHeader(const char* data, size_t size, size_t count, void* running) noexcept;
   static size_t OnBody(const char* data, size_t size, size_t count, void* running) noexcept;
 
@@ -62,9 +62,8 @@ class Reactor {
   std::deque<Starter> queue_;                     // guarded by mutex_
   double limit_;                                  // guarded by mutex_
   bool some_unwanted_ = false;                    // guarded by mutex_
-  std::unordered_set<void*> active_;              // CURL, of the reactor's thread
+  std::unordered_set<Running*> active_;           // owned; of the reactor's thread
   std::vector<void*> idle_;                       // CURL, of the reactor's thread
-  size_t running_ = 0;                            // of the reactor's thread
 };
 
 }  // namespace recpack::remote

@@ -86,6 +86,8 @@ std::string CanonicalQuery(const Headers& query) {
   return text;
 }
 
+std::string HexSha256(const std::string& text) { return Hex(Digest(AsBytes(text))); }
+
 Headers SignV4(const RequestToSign& request, const SigningScope& scope, const Credentials& by) {
   const std::string time = Time(scope.time, "%Y%m%dT%H%M%SZ"), day = Time(scope.time, "%Y%m%d");
   Headers added = {{"x-amz-date", time}};
@@ -106,8 +108,8 @@ Headers SignV4(const RequestToSign& request, const SigningScope& scope, const Cr
                                 CanonicalQuery(request.query) + "\n" + headers + "\n" + names +
                                 "\n" + request.payload_sha256;
   const std::string region = day + "/" + scope.region + "/" + scope.service + "/aws4_request";
-  const std::string text = std::string(kAlgorithm) + "\n" + time + "\n" + region + "\n" +
-                           Hex(Digest(AsBytes(canonical)));
+  const std::string text =
+      std::string(kAlgorithm) + "\n" + time + "\n" + region + "\n" + HexSha256(canonical);
   Sha256Digest key = Hmac(AsBytes("AWS4" + by.secret), day);
   for (const std::string& part : {scope.region, scope.service, std::string("aws4_request")}) {
     key = Hmac(key, part);

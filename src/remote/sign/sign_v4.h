@@ -18,6 +18,9 @@ inline constexpr char kEmptySha256[] =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 inline constexpr char kUnsignedPayload[] = "UNSIGNED-PAYLOAD";
 
+// Returns the SHA-256 of a text in hexadecimal.
+std::string HexSha256(const std::string& text);
+
 struct RequestToSign {
   std::string method;
   std::string host;  // as in the Host header

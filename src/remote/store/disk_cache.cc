@@ -13,9 +13,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file_lock.h"
-#include "recpack/base/hash.h"
 #include "src/base/parse_units.h"
 #include "src/remote/sign/credentials.h"
+#include "src/remote/sign/sign_v4.h"
 #include "src/remote/store/local_copy.h"
 
 namespace recpack::remote {
@@ -156,9 +156,8 @@ std::shared_ptr<DiskCache> DiskCache::Open(const std::string& url, const std::st
                                            uint64_t size) {
   const auto limit = Limit();
   if (!limit || version.empty() || size == 0) return nullptr;
-  Sha256 hash;
-  hash.Update(AsBytes(url + "\n" + version + "\n" + std::to_string(size)));
-  const std::string path = Folder() + "/" + Hex(hash.Finish()).substr(0, 32);
+  const std::string key = HexSha256(url + "\n" + version + "\n" + std::to_string(size));
+  const std::string path = Folder() + "/" + key.substr(0, 32);
   std::error_code failed;
   fs::create_directories(Folder(), failed);
   try {

@@ -4,9 +4,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/base/hash.h"
 #include "src/base/format.h"
 #include "src/remote/http/retry.h"
+#include "src/remote/sign/sign_v4.h"
 #include "src/remote/store/service.h"
 #include "src/remote/url/url.h"
 
@@ -14,12 +14,6 @@ namespace recpack::remote {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string HexDigest(const std::string& text) {
-  Sha256 hash;
-  hash.Update(AsBytes(text));
-  return Hex(hash.Finish());
-}
 
 // The copy of a URL's last version: its ETag, and its name in the folder. Copies are named by their
 // content, so that processes that see other versions, or other stores, do not meet.
@@ -41,9 +35,9 @@ Version ReadVersion(const std::string& folder, const std::string& pointer) {
 std::string Fetch(const std::string& path) {
   const Url url = ParseUrl(path);
   const Service& service = Service::ForScheme(url.scheme);
-  const std::string folder = CacheFolder() + "/files";
+  const std::string folder = CopiesFolder();
   fs::create_directories(folder);
-  const std::string pointer = folder + "/" + HexDigest(path) + ".version";
+  const std::string pointer = folder + "/" + HexSha256(path) + ".version";
   const Version known = ReadVersion(folder, pointer);
   // The answer to a range says how long the whole is: one that was cut short is seen.
   Headers headers = {{"Range", "bytes=0-"}};
@@ -57,7 +51,7 @@ std::string Fetch(const std::string& path) {
       SendWithRetries([&] { return service.Make("GET", url, headers); }, {}, refuse, path);
   if (answer->status() == 304 && !known.name.empty()) return folder + "/" + known.name;
   if (!answer->ok()) throw service.ToError(*answer, path);
-  const std::string name = HexDigest(answer->text());
+  const std::string name = HexSha256(answer->text());
   const std::string copy = folder + "/" + name;
   if (!PosixFiles().Exists(copy)) {
     WriteFileAtomically(PosixFiles(), copy, AsBytes(answer->text()), false);
@@ -77,6 +71,8 @@ std::string CacheFolder() {
   const std::string home = ProcessEnvironment("HOME");
   return home.empty() ? fs::temp_directory_path().string() + "/recpack" : home + "/.cache/recpack";
 }
+
+std::string CopiesFolder() { return CacheFolder() + "/files"; }
 
 std::string LocalCopy(const std::string& path) { return IsUrl(path) ? Fetch(path) : path; }
 

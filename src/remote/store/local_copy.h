@@ -9,6 +9,9 @@ namespace recpack::remote {
 // Returns the cache folder: RECPACK_CACHE, or recpack in XDG_CACHE_HOME or ~/.cache.
 std::string CacheFolder();
 
+// Returns the folder of the copies in it, each with a file NAME.version.
+std::string CopiesFolder();
+
 // Returns the path of a copy in the cache folder, fetched if there is none of this version. Local
 // paths are returned as they are. Thread-safe, also between processes. Throws Error: kNotFound,
 // kIo.

@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 
-#include "recpack/base/hash.h"
 #include "src/base/format.h"
 #include "src/remote/store/xml.h"
 #include "src/remote/url/percent.h"
@@ -19,13 +18,6 @@ bool IsLoopback(std::string host) {
   if (host.starts_with("[::1]")) return true;
   host = host.substr(0, host.find(':'));
   return host == "localhost" || host.starts_with("127.");
-}
-
-std::string BodySha256(const std::string& body) {
-  if (body.empty()) return kEmptySha256;
-  Sha256 hash;
-  hash.Update(AsBytes(body));
-  return Hex(hash.Finish());
 }
 
 }  // namespace
@@ -73,12 +65,13 @@ Request Service::Sign(const std::string& method, const Target& target, const Hea
                 "credentials would go over plain HTTP to " + target.host, {},
                 format("use an https:// endpoint, or set {}=1", kAllowHttp));
   }
-  const RequestToSign to_sign{.method = method,
-                              .host = target.host,
-                              .path = target.path,
-                              .query = query,
-                              .headers = headers,
-                              .payload_sha256 = BodySha256(request.body)};
+  const RequestToSign to_sign{
+      .method = method,
+      .host = target.host,
+      .path = target.path,
+      .query = query,
+      .headers = headers,
+      .payload_sha256 = request.body.empty() ? kEmptySha256 : HexSha256(request.body)};
   const SigningScope scope{.region = identity_.settings().region, .time = std::time(nullptr)};
   for (const auto& [name, value] : SignV4(to_sign, scope, *credentials)) {
     request.headers.push_back(name + ": " + value);

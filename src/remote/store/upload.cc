@@ -37,12 +37,16 @@ std::shared_ptr<Exchange> Send(const MakeRequest& make, const RefuseAnswer& refu
 
 }  // namespace
 
+void CheckWritable(const Url& url) {
+  if (!url.scheme.starts_with("http")) return;
+  throw Error(ErrorKind::kUnsupported, "a web server takes no objects",
+              {.path = url.scheme + "://" + url.host + "/" + url.path},
+              "give an s3:// or gs:// URL");
+}
+
 Upload::Upload(const std::string& url)
     : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)) {
-  if (url_.scheme.starts_with("http")) {
-    throw Error(ErrorKind::kUnsupported, "a web server takes no objects",
-                {.path = WithoutSecrets(url)}, "give an s3:// or gs:// URL");
-  }
+  CheckWritable(url_);
 }
 
 Upload::~Upload() {
@@ -103,36 +107,34 @@ void Upload::AwaitOldest() {
 }
 
 void Upload::Finish(Existing existing) {
+  Headers condition;
+  if (existing == Existing::kRefuse) condition.push_back(service_.OnlyIfNew());
   if (id_.empty()) {
-    Put(existing);
+    Put(condition);
   } else {
     if (!buffer_.empty()) SendPart();
     while (!under_way_.empty()) AwaitOldest();
-    Complete(existing);
+    Complete(condition);
   }
   finished_ = true;
 }
 
-void Upload::Put(Existing existing) {
-  Headers headers;
-  if (existing == Existing::kRefuse) headers.push_back(service_.OnlyIfNew());
+void Upload::Put(const Headers& condition) {
   const auto answer =
-      Send([&] { return Make("PUT", {}, headers, buffer_); }, RefuseConflict, path_);
+      Send([&] { return Make("PUT", {}, condition, buffer_); }, RefuseConflict, path_);
   if (answer->status() == 412) return RefuseOther(buffer_);
   if (!answer->ok()) throw service_.ToError(*answer, path_);
 }
 
-void Upload::Complete(Existing existing) {
+void Upload::Complete(const Headers& condition) {
   std::string body = "<CompleteMultipartUpload>";
   for (size_t i = 0; i < tags_.size(); ++i) {
     body += format("<Part><PartNumber>{}</PartNumber><ETag>{}</ETag></Part>", i + 1, tags_[i]);
   }
   body += "</CompleteMultipartUpload>";
-  Headers headers;
-  if (existing == Existing::kRefuse) headers.push_back(service_.OnlyIfNew());
   const auto answer = Send(
       [&] {
-        return Make("POST", {{"uploadId", id_}}, headers, body);
+        return Make("POST", {{"uploadId", id_}}, condition, body);
       },
       RefuseIncomplete, path_);
   if (answer->ok()) return;

@@ -15,11 +15,14 @@
 
 namespace recpack::remote {
 
+// Throws Error (kUnsupported) if no objects can be written there: on a web server.
+void CheckWritable(const Url& url);
+
 // Sends parts of 8 MiB as they fill up (S3's multipart upload), a smaller object with one request.
 // The object is visible once Finish() returns, never in part. Not thread-safe.
 class Upload {
  public:
-  // `url`: s3:// or gs://. Throws Error (kUnsupported) for web servers.
+  // `url`: s3:// or gs://. Throws as CheckWritable().
   explicit Upload(const std::string& url);
   // Removes the parts that were sent if it is not finished; ignores errors.
   ~Upload();
@@ -46,8 +49,8 @@ class Upload {
   void SendPart();
   void AwaitOldest();
   void Start();
-  void Put(Existing existing);
-  void Complete(Existing existing);
+  void Put(const Headers& condition);
+  void Complete(const Headers& condition);
   void RefuseOther(const std::string& content) const;
   Request Make(const std::string& method, const Headers& query, const Headers& headers,
                std::string body) const {
