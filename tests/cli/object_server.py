@@ -5,6 +5,7 @@ container's, and POST / the token service. Others are /BUCKET/KEY of the S3 inte
 and ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS documents it. Folders of the disk are
 buckets and prefixes.
 """
+import contextlib
 import hashlib
 import hmac
 import http.server
@@ -48,11 +49,16 @@ class ObjectServer:
     # Seconds that credentials of the services are valid for.
     valid = 3600
 
+    def after_listing(self, prefix):
+        """Called before the last page of a listing is sent."""
+
     def __init__(self, folder, faults=None, delay=0.0):
         self.folder, self.faults, self.delay = pathlib.Path(folder), faults or Faults(), delay
         self.requests = []  # (method, path, range)
         self.uploads = {}  # key and parts, by upload id
         self.writing = threading.Lock()
+        self.counting = threading.Lock()
+        self.at_once = self.most_at_once = 0  # requests to read
         handler = type('Handler', (_Handler,), {'of': self})
         self._server = _Server(('127.0.0.1', 0), handler)
         self._server.daemon_threads = True
@@ -69,6 +75,15 @@ class ObjectServer:
         end = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() + self.valid))
         return json.dumps({'Code': 'Success', 'AccessKeyId': ACCESS, 'SecretAccessKey': SECRET,
                            token_name: TOKEN, 'Expiration': end}).encode()
+
+    @contextlib.contextmanager
+    def delayed(self):
+        with self.counting:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        yield
+        with self.counting:
+            self.at_once -= 1
 
     def close(self):
         self._server.shutdown()
@@ -103,7 +118,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.of.requests.append((self.command, self.path, self.headers.get('Range')))
-        time.sleep(self.of.delay)
+        with self.of.delayed():
+            time.sleep(self.of.delay)
         fault = self.of.faults.draw()
         if self.fails(fault):
             return None
@@ -252,14 +268,21 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         folder = self.of.folder / bucket / query.get('prefix', '')
         if not folder.is_dir():
             return self.send(200, b'<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>')
-        names = sorted(path.name for path in folder.iterdir() if path.is_file())
+        names = sorted(path.name + '/' * path.is_dir() for path in folder.iterdir())
         begin = int(query.get('continuation-token', 0))
         some = names[begin:begin + 2]  # small pages
         more = begin + 2 < len(names)
-        contents = ''.join(
-            f'<Contents><Key>{escape(urllib.parse.quote_plus(query.get("prefix", "") + name, safe="/"))}</Key>'
-            f'<Size>{(folder / name).stat().st_size}</Size></Contents>' for name in some)
+        contents = ''
+        for name in some:
+            key = escape(urllib.parse.quote_plus(query.get('prefix', '') + name, safe='/'))
+            if name.endswith('/'):
+                contents += f'<CommonPrefixes><Prefix>{key}</Prefix></CommonPrefixes>'
+            else:
+                size = (folder / name).stat().st_size
+                contents += f'<Contents><Key>{key}</Key><Size>{size}</Size></Contents>'
         token = f'<NextContinuationToken>{begin + 2}</NextContinuationToken>' if more else ''
+        if not more:
+            self.of.after_listing(query.get('prefix', ''))
         return self.send(200, f'<?xml version="1.0"?><ListBucketResult>{contents}{token}'
                               f'<IsTruncated>{str(more).lower()}</IsTruncated></ListBucketResult>'.encode())
 

@@ -75,7 +75,7 @@ void ResizeBoxes() {
     std::getline(words, path);
     decoder.Decode(ReadWholeFile(PosixFiles(), path), box, {}, part);
     resized.Reshape(width, height, part.channels);
-    resizer.Resize(ViewOf(part), {0, 0, box.width, box.height}, FilterOf(filter), SpanOf(resized));
+    resizer.Resize(ToView(part), {0, 0, box.width, box.height}, FilterOf(filter), ToSpan(resized));
     Put(width, height, resized.channels, {.box = box}, resized.pixels);
   }
 }

@@ -95,6 +95,18 @@ class Store:
         self.assertEqual(self.objects('large'), self.local(*flags, source=self.folder / 'made'))
         self.assertEqual(self.uploads(), [])
 
+    def test_packs_from_it(self):
+        photos = self.folder / 'photos'
+        for number in range(40):
+            for kind in 'train/a b', 'train/ü+c%20d', 'val/a b':
+                file = photos / kind / f'{number}é.bin'
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(os.urandom(1000 + number))
+                self.client.put_object(Bucket='bucket', Key=f'some photos/{kind}/{number}é.bin', Body=file.read_bytes())
+        self.recpack('pack', 's3://bucket/some photos', self.folder / 'out', '--shards', '2')
+        made = {path.name: path.read_bytes() for path in (self.folder / 'out').iterdir() if path.is_file()}
+        self.assertEqual(made, self.local('--shards', '2', source=photos))
+
     def test_killed_and_gone_on(self):
         self.recpack('stand-in', self.folder / 'made', '--rows', '2500')
         words = 'pack', self.folder / 'made', 's3://bucket/killed', '--shard-size', '20MB'

@@ -29,6 +29,7 @@ constexpr char kExamples[] =
     "  recpack pack 'samples-{000..002}.tar' shards --split train\n"
     "  recpack pack others/ shards --from tfrecord --filter label=3 --shuffle 7\n"
     "  recpack pack photos/ s3://bucket/photos\n"
+    "  recpack pack s3://bucket/photos shards --threads 4\n"
     "  recpack pack reviews.json.gz shards --max-tokens 256 --vocabulary 30000\n"
     "If interrupted, the same command resumes the pack.";
 
@@ -227,7 +228,9 @@ void AddPack(CLI::App& app, int& exit_code) {
   CLI::App* pack = app.add_subcommand("pack", "Pack a data set of small files into shards");
   auto flags = std::make_shared<PackFlags>();
   pack->footer(kExamples);
-  pack->add_option("SRC", flags->source.path, "File or folder to pack")->required();
+  pack->add_option("SRC", flags->source.path,
+                   "File or folder to pack; a folder may be a URL (s3://, gs://)")
+      ->required();
   pack->add_option("OUT", flags->out, "Output folder, or s3://BUCKET/FOLDER")->required();
   AddSourceOptions(*pack, flags->source);
   AddJobOptions(*pack, *flags);

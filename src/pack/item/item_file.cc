@@ -11,8 +11,6 @@
 namespace recpack::pack {
 namespace {
 
-constexpr uint64_t kMaxItemBytes = (uint64_t{1} << 32) - (uint64_t{1} << 20);
-
 // Reads until `room` is full or the file ends. A short read of a regular file means its end.
 size_t ReadAll(int fd, std::span<uint8_t> room, size_t expected, const std::string& name) {
   size_t done = 0;
@@ -28,12 +26,17 @@ size_t ReadAll(int fd, std::span<uint8_t> room, size_t expected, const std::stri
 
 }  // namespace
 
-ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const std::string& name,
-                      ReadBuffer& buffer) {
+void CheckItemSize(uint64_t size, const std::string& name) {
+  if (size == 0) throw Error(ErrorKind::kCorrupt, "is empty", {.path = name});
   if (size > kMaxItemBytes) {
     throw Error(ErrorKind::kUnsupported, format("has {} bytes; a record holds 4 GiB", size),
                 {.path = name});
   }
+}
+
+ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const std::string& name,
+                      ReadBuffer& buffer) {
+  if (size > kMaxItemBytes) CheckItemSize(size, name);
   // O_NONBLOCK: do not wait for a writer if the file has been replaced by a pipe.
   const Descriptor fd(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) throw SystemError("cannot open", name, errno);
@@ -45,7 +48,7 @@ ByteView ReadItemFile(int folder, const std::string& path, uint64_t size, const 
                        got > size ? "more than " : "", got > size ? size : got),
                 {.path = name}, "pack again when no other program writes to it");
   }
-  if (size == 0) throw Error(ErrorKind::kCorrupt, "is empty", {.path = name});
+  CheckItemSize(size, name);
   return room.first(size);
 }
 

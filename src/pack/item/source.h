@@ -50,6 +50,10 @@ class ItemReader {
   // Reads an item into `sample`, which must be cleared. Throws Error with the item's location:
   // kCorrupt, kUnsupported, kNotFound or kIo. The reader can read other items after an error.
   virtual void Read(size_t split, uint64_t item, Sample& sample) = 0;
+
+  // Says that the item will be read soon, so that fetching it can begin; see
+  // Source::items_are_remote(). Does not throw for items that cannot be fetched.
+  virtual void Announce(size_t /*split*/, uint64_t /*item*/) {}
 };
 
 // A contiguous range of items of a split that belong together.
@@ -91,6 +95,10 @@ class Source {
   // than threads. True if reading an item is expensive (opens a file, decodes an image) and is not
   // faster directly after the item before it.
   virtual bool items_take_work() const { return false; }
+
+  // Tells whether reading an item waits for a network. Readers then announce many items ahead, and
+  // an item that cannot be fetched ends the job: it is not a bad item.
+  virtual bool items_are_remote() const { return false; }
 
   // All items of the split as consecutive groups, such as the classes of a folder or archives.
   // Messages name the groups when a data set has changed.

@@ -8,6 +8,8 @@ namespace {
 constexpr uint64_t kBatchBytes = uint64_t{256} << 10;
 constexpr size_t kBatchItems = 64;
 constexpr uint64_t kBytesAThread = uint64_t{1} << 20;
+// A batch is fetched at once, which hides the delay of a store.
+constexpr uint64_t kRemoteBatchBytes = uint64_t{16} << 20;
 
 }  // namespace
 
@@ -21,7 +23,10 @@ ItemTeam::ItemTeam(const Source& source, const Plan& plan, const PlannedShard& s
       claimed_(shard.begin),
       taken_(shard.begin) {}
 
-bool ItemTeam::HasRoom() const { return batches_ < threads_ || bytes_ < threads_ * kBytesAThread; }
+bool ItemTeam::HasRoom() const {
+  const uint64_t bytes = source_.items_are_remote() ? kRemoteBatchBytes : kBytesAThread;
+  return batches_ < threads_ || bytes_ < threads_ * bytes;
+}
 
 ItemTeam::Batch ItemTeam::SpareBatch() {
   if (spare_.empty()) return {};
@@ -38,8 +43,9 @@ bool ItemTeam::Claim(Batch& batch) {
   batch.begin = claimed_;
   batch.planned_bytes = 0;
   batch.records.Start(shard_.split);
+  const uint64_t most = source_.items_are_remote() ? kRemoteBatchBytes : kBatchBytes;
   while (claimed_ < shard_.end && batch.records.size() < kBatchItems &&
-         batch.planned_bytes < kBatchBytes) {
+         batch.planned_bytes < most) {
     const uint64_t item = order_(claimed_++);
     batch.records.Add(item);
     batch.planned_bytes += source_.ItemBytes(shard_.split, item);

@@ -39,6 +39,7 @@ void PreparedItems::Encode(Sample& sample, PreparedItem& item) {
 }
 
 void PreparedItems::Prepare(ItemReader& reader, Sample& sample) {
+  for (const PreparedItem& item : items_) reader.Announce(split_, item.item);
   for (PreparedItem& item : items_) {
     bool read = false;
     try {

@@ -12,6 +12,8 @@
 namespace recpack::pack {
 namespace {
 
+constexpr uint64_t kAnnounced = 64;  // items of a remote source that are fetched ahead
+
 // Adds to the error of a bad item that --on-error skip would leave it out.
 Error WithWayOut(const Error& error) {
   const std::string advice = error.advice().empty() ? "" : error.advice() + "; ";
@@ -49,7 +51,12 @@ std::vector<ManifestFeature> SchemaSample::Finish() const { return ToManifest(sc
 bool ShardContent::WriteAll(ItemReader& reader) {
   const PackingOrder order(job_.plan, shard_.split);
   Sample sample;
+  const uint64_t ahead = job_.source.items_are_remote() ? kAnnounced : 0;
+  uint64_t announced = shard_.begin;
   for (uint64_t position = shard_.begin; position < shard_.end; ++position) {
+    for (; announced < std::min(shard_.end, position + ahead); ++announced) {
+      reader.Announce(shard_.split, order(announced));
+    }
     if (job_.stop.load(std::memory_order_relaxed)) return false;
     if (!WriteOne(order(position), reader, sample)) return false;
   }
@@ -97,6 +104,7 @@ bool ShardContent::WritePrepared(const PreparedItem& item) {
 // it. Returns false if too many items were skipped.
 bool ShardContent::Skip(uint64_t item, const Error& error) {
   if (IsResourceLimit(error)) throw error;
+  if (job_.source.items_are_remote() && error.kind() == ErrorKind::kIo) throw error;
   if (!job_.options.skip_bad_items) throw WithWayOut(error);
   sidecar_.skipped.push_back({.split = job_.plan.splits[shard_.split].name,
                               .item = job_.source.ItemName(shard_.split, item),

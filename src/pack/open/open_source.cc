@@ -22,7 +22,9 @@
 #include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/tar/tar.h"
 #include "src/pack/sources/tfrecord/tfrecord.h"
+#include "src/remote/url/url.h"
 #include "src/shards/layout/layout.h"
+#include "src/shards/layout/split_folders.h"
 
 namespace recpack::pack {
 namespace {
@@ -32,7 +34,7 @@ constexpr char kKinds[] = "cifar10, cifar100, folder, imagenet, tar, list, revie
 std::string Recognise(const std::string& path) {
   std::string kind = RecogniseSource(path);
   if (!kind.empty()) return kind;
-  if (!std::filesystem::exists(StatusOf(path))) {
+  if (!std::filesystem::exists(FileStatus(path))) {
     throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
   }
   throw Error(ErrorKind::kInvalidArgument, "is not a data set that recpack recognises",
@@ -171,10 +173,19 @@ void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind) {
   }
 }
 
+void RefuseRemote(const std::string& url, const std::string& kind) {
+  if (kind == "folder" || kind == "tfrecord") return;
+  throw Error(ErrorKind::kUnsupported,
+              format("sources of the kind {} are read from local files alone", kind),
+              {.path = remote::WithoutSecrets(url)},
+              "copy it to a disk, or name a folder of files, or of shards");
+}
+
 std::unique_ptr<Source> OpenSource(const SourceFlags& flags, PackOptions& pack) {
   std::map<std::string, std::string>& settings = pack.settings;
   const std::string kind = flags.from.empty() ? Recognise(flags.path) : flags.from;
   RefuseForeignFlags(flags, kind);
+  if (remote::IsUrl(flags.path)) RefuseRemote(flags.path, kind);
   if (!flags.splits.empty()) settings["splits"] = flags.splits;
   if (!flags.fields.empty()) settings["field"] = flags.fields;
   const ImageOptions image = MakeImageOptions(flags, settings);
@@ -200,6 +211,7 @@ std::unique_ptr<Source> OpenSource(const SourceFlags& flags, PackOptions& pack) 
 // Otherwise the next pack would include the shards.
 void RefuseOutWithin(const std::string& folder, const std::string& packed_into) {
   namespace fs = std::filesystem;
+  if (remote::IsUrl(folder) != remote::IsUrl(packed_into)) return;
   std::error_code ignored;
   const auto from = fs::weakly_canonical(fs::absolute(folder), ignored);
   const auto out = fs::weakly_canonical(fs::absolute(packed_into), ignored);
@@ -215,8 +227,11 @@ void RefuseOutWithShards(const std::string& shards, const std::string& packed_in
   std::error_code ignored;
   for (const LayoutSplit& split : FindLayout(shards).splits) {
     for (const std::string& shard : split.shards) {
-      const fs::path folder = fs::canonical(shard, ignored).parent_path();
-      if (ignored || !fs::equivalent(folder, packed_into, ignored)) continue;
+      const bool is_there =
+          remote::IsUrl(shard)
+              ? FolderPath(shard) + "/" == fs::path(packed_into) / ""
+              : fs::equivalent(fs::canonical(shard, ignored).parent_path(), packed_into, ignored);
+      if (!is_there) continue;
       throw Error(ErrorKind::kInvalidArgument,
                   "holds the shards to pack: overwriting it would remove them unread",
                   {.path = packed_into}, "pack into another folder");

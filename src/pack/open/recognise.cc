@@ -9,12 +9,18 @@
 #include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/tar/tar.h"
 #include "src/pack/sources/tfrecord/tfrecord.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/url/url.h"
 #include "src/shards/manifest/manifest.h"
 
 namespace recpack::pack {
 
 std::string RecogniseSource(const std::string& path) {
-  StatusOf(path);  // throws for cycles of links
+  if (remote::IsUrl(path)) {
+    const bool has_manifest = remote::DataFiles().Exists(path + "/" + kManifestName);
+    return has_manifest ? "tfrecord" : "folder";
+  }
+  FileStatus(path);  // throws for cycles of links
   // A folder with a damaged manifest holds shards, too, not classes of files.
   if (PosixFiles().Exists(path + "/" + kManifestName)) return "tfrecord";
   if (LooksLikeCifar(path)) return "cifar";

@@ -1,5 +1,6 @@
 #include "src/remote/store/listing.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "recpack/base/error.h"
@@ -24,7 +25,7 @@ std::string RefuseCut(const Exchange& exchange) {
 
 }  // namespace
 
-std::vector<ListedObject> ListFolder(const std::string& text) {
+StoreFolder ListStoreFolder(const std::string& text) {
   const Url url = ParseUrl(text);
   if (url.scheme.starts_with("http")) {
     throw Error(ErrorKind::kUnsupported, "a web server has no listing of files",
@@ -33,7 +34,7 @@ std::vector<ListedObject> ListFolder(const std::string& text) {
   }
   const Service& service = Service::ForScheme(url.scheme);
   const std::string prefix = url.path.empty() ? "" : url.path + "/";
-  std::vector<ListedObject> objects;
+  StoreFolder folder;
   std::string token;
   do {
     // Names come percent-encoded: XML cannot hold all characters of a key.
@@ -46,14 +47,23 @@ std::vector<ListedObject> ListFolder(const std::string& text) {
     for (const std::string_view object : Elements(answer->text(), "Contents")) {
       const std::string key = FormDecode(FirstElement(object, "Key"));
       if (key == prefix) continue;  // a marker of the folder itself
-      objects.push_back(
+      folder.objects.push_back(
           {url.scheme + "://" + url.host + "/" + key, ToNumber(FirstElement(object, "Size"))});
+    }
+    for (const std::string_view common : Elements(answer->text(), "CommonPrefixes")) {
+      const std::string key = FormDecode(FirstElement(common, "Prefix"));
+      const size_t size = key.size() - std::min(key.size(), prefix.size());
+      if (size > 1) folder.folders.push_back(key.substr(prefix.size(), size - 1));
     }
     token = FirstElement(answer->text(), "IsTruncated") == "true"
                 ? FirstElement(answer->text(), "NextContinuationToken")
                 : "";
   } while (!token.empty());
-  return objects;
+  return folder;
+}
+
+std::vector<ListedObject> ListFolder(const std::string& url) {
+  return ListStoreFolder(url).objects;
 }
 
 }  // namespace recpack::remote

@@ -12,10 +12,18 @@ struct ListedObject {
   uint64_t bytes = 0;
 };
 
-// Lists the objects directly in the "folder" `url`, an s3:// or gs:// URL without a last slash, in
-// the order of their names: those whose key has the prefix and a slash, and no further slash.
-// Throws Error: kIo, kNotFound (no such bucket), kUnsupported for web servers, which have no
-// listing.
+struct StoreFolder {
+  std::vector<ListedObject> objects;
+  std::vector<std::string> folders;  // names, without slashes
+};
+
+// Lists the "folder" `url`, an s3:// or gs:// URL without a last slash, in the order of the names:
+// objects whose key has the prefix and a slash, and no further slash; and what comes before that
+// further slash. Throws Error: kIo, kNotFound (no such bucket), kUnsupported for web servers, which
+// have no listing.
+StoreFolder ListStoreFolder(const std::string& url);
+
+// Lists the objects alone.
 std::vector<ListedObject> ListFolder(const std::string& url);
 
 }  // namespace recpack::remote

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "recpack/base/error.h"
+#include "src/remote/store/listing.h"
+#include "src/remote/url/url.h"
 
 namespace recpack {
 namespace {
@@ -26,6 +29,13 @@ int OpenFolderAt(int parent, const std::string& path, const std::string& full_pa
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
+
+void SortListing(FolderListing& listing) {
+  std::ranges::sort(listing.folders);
+  std::ranges::sort(listing.files, [names = listing.names.data()](auto& a, auto& b) {
+    return std::strcmp(names + a.name, names + b.name) < 0;
+  });
+}
 
 class Lister {
  public:
@@ -44,10 +54,7 @@ class Lister {
     listing_.identity = {status.st_dev, status.st_ino};
     for (errno = 0; const dirent* entry = ::readdir(folder_.get()); errno = 0) Add(*entry);
     if (errno != 0) throw SystemError("cannot list", path_, errno);
-    std::ranges::sort(listing_.folders);
-    std::ranges::sort(listing_.files, [names = listing_.names.data()](auto& a, auto& b) {
-      return std::strcmp(names + a.name, names + b.name) < 0;
-    });
+    SortListing(listing_);
     return std::move(listing_);
   }
 
@@ -80,15 +87,36 @@ class Lister {
   FolderListing listing_;
 };
 
+FolderListing ListRemote(const std::string& url) {
+  const remote::StoreFolder folder = remote::ListStoreFolder(url);
+  FolderListing listing;
+  const auto is_shown = [&](std::string_view name) {
+    if (name.starts_with('.')) ++listing.hidden;
+    return !name.empty() && name.front() != '.';
+  };
+  for (const remote::ListedObject& object : folder.objects) {
+    const std::string name = object.url.substr(object.url.rfind('/') + 1);
+    if (!is_shown(name)) continue;
+    listing.files.push_back({.size = object.bytes, .name = listing.names.size()});
+    listing.names.append(name.c_str(), name.size() + 1);
+  }
+  std::ranges::copy_if(folder.folders, std::back_inserter(listing.folders), is_shown);
+  SortListing(listing);
+  return listing;
+}
+
 }  // namespace
 
 FolderTree::FolderTree(const std::string& path)
-    : root_path_(path), root_(OpenFolderAt(AT_FDCWD, path, path)) {
+    : root_path_(path),
+      is_remote_(remote::IsUrl(path)),
+      root_(is_remote_ ? -1 : OpenFolderAt(AT_FDCWD, path, path)) {
   while (root_path_.size() > 1 && root_path_.back() == '/') root_path_.pop_back();
 }
 
 FolderListing FolderTree::List(const std::string& path) const {
   const std::string full_path = FullPath(path);
+  if (is_remote_) return ListRemote(full_path);
   return Lister(OpenFolderAt(root_.get(), path.empty() ? "." : path, full_path), full_path).Run();
 }
 

@@ -24,26 +24,29 @@ struct FolderListing {
   std::vector<std::string> folders;  // sorted
   uint64_t special_files = 0;        // neither files nor folders
   uint64_t hidden = 0;
-  std::pair<dev_t, ino_t> identity = {};
+  std::pair<dev_t, ino_t> identity = {};  // of a local folder
 };
 
-// Lists folders below a root folder. Thread-safe.
+// Lists folders below a root folder, on the disk or in an object store. Thread-safe.
 class FolderTree {
  public:
-  // Throws Error: kNotFound, kIo, kInvalidArgument if `path` is not a folder.
+  // Throws Error: kNotFound, kIo, kInvalidArgument if `path` is not a folder. An s3:// or gs:// URL
+  // is not looked at.
   explicit FolderTree(const std::string& path);
 
   // Lists a folder. `path` is relative to the root, "" for the root itself. Follows links. Throws
   // Error (kIo).
   FolderListing List(const std::string& path) const;
 
-  int descriptor() const noexcept { return root_.get(); }
+  bool is_remote() const noexcept { return is_remote_; }
+  int descriptor() const noexcept { return root_.get(); }  // of a local root
 
   // Returns the path for messages.
   std::string FullPath(const std::string& path) const;
 
  private:
   std::string root_path_;
+  bool is_remote_;
   Descriptor root_;
 };
 

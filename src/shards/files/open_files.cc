@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
+#include "src/remote/store/data_files.h"
 
 namespace recpack {
 namespace {
@@ -22,7 +23,7 @@ const ReadableFile& OpenFiles::Get(size_t number, const std::string& path, uint6
     open_.splice(open_.begin(), open_, found);
     return *open_.front().file;
   }
-  auto file = PosixFiles().OpenForReading(path);
+  auto file = remote::DataFiles().OpenForReading(path);
   if (file->Size() != size) FailChanged(path);
   if (open_.size() == kMaxOpenFiles) open_.pop_back();
   open_.push_front({number, std::move(file)});

@@ -84,7 +84,7 @@ void ExpandGlob(const std::string& pattern, std::vector<std::string>& names) {
   std::ranges::move(matches, std::back_inserter(names));
 }
 
-mode_t ModeOf(const std::string& path) {
+mode_t FileMode(const std::string& path) {
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode : 0;
 }
@@ -113,7 +113,7 @@ std::vector<std::string> FilesInFolder(const std::string& folder,
   return paths;
 }
 
-bool IsFolder(const std::string& path) { return S_ISDIR(ModeOf(path)); }
-bool IsFile(const std::string& path) { return S_ISREG(ModeOf(path)); }
+bool IsFolder(const std::string& path) { return S_ISDIR(FileMode(path)); }
+bool IsFile(const std::string& path) { return S_ISREG(FileMode(path)); }
 
 }  // namespace recpack

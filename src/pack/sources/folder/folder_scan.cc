@@ -19,6 +19,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kSplitFol
     {"test", "test"},
 }};
 
+constexpr int kListings = 32;  // of a store, at a time
+
 std::optional<std::string> SplitOfFolder(std::string_view folder) {
   for (const auto& [name, split] : kSplitFolders) {
     if (folder == name) return std::string(split);
@@ -164,9 +166,11 @@ class Scanner {
 
   void ScanUnits() {
     std::vector<Chunk> chunks(units_.size());
-    ParallelFor(units_.size(), options_.threads, [&](size_t, size_t i) {
-      chunks[i] = UnitScanner(tree_, FindLabel(units_[i])).Run(units_[i].path, units_[i].labelled);
-    });
+    ParallelFor(
+        units_.size(), tree_.is_remote() ? kListings : options_.threads, [&](size_t, size_t i) {
+          chunks[i] =
+              UnitScanner(tree_, FindLabel(units_[i])).Run(units_[i].path, units_[i].labelled);
+        });
     size_t items = 0, name_bytes = 0;
     for (const Chunk& chunk : chunks) {
       items += chunk.items.size();

@@ -1,5 +1,9 @@
 #include <sys/stat.h>
 
+#include <map>
+#include <optional>
+#include <utility>
+
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
@@ -8,6 +12,8 @@
 #include "src/pack/item/item_file.h"
 #include "src/pack/sources/folder/folder.h"
 #include "src/pack/sources/folder/folder_scan.h"
+#include "src/remote/store/whole_object.h"
+#include "src/remote/url/url.h"
 
 namespace recpack::pack {
 namespace {
@@ -27,6 +33,7 @@ class FolderSource final : public Source {
   const std::vector<std::string>& class_names() const override { return table_.classes; }
   bool sorted_by_class() const override { return !table_.classes.empty(); }
   bool items_take_work() const override { return true; }
+  bool items_are_remote() const override { return tree_.is_remote(); }
 
   std::string ItemName(size_t split, uint64_t item) const override {
     std::string name;
@@ -89,7 +96,9 @@ class FolderReader final : public ItemReader {
     source_.GetPath(file, path_);
     full_path_ = source_.tree().FullPath(path_);
     const ByteView bytes =
-        ReadItemFile(source_.tree().descriptor(), path_, file.size, full_path_, buffer_);
+        source_.tree().is_remote()
+            ? Fetch(split, item, file.size)
+            : ReadItemFile(source_.tree().descriptor(), path_, file.size, full_path_, buffer_);
     images_.Process(bytes, full_path_).AddTo(sample.features);
     sample.features.AddBytes(kImageFilename, AsBytes(path_));
     const int32_t label = source_.table().folders[file.folder].label;
@@ -99,10 +108,27 @@ class FolderReader final : public ItemReader {
     sample.features.AddBytes(kImageClassText, AsBytes(source_.class_names()[label]));
   }
 
+  void Announce(size_t split, uint64_t item) override {
+    const FolderItem& file = source_.Item(split, item);
+    if (!source_.tree().is_remote() || file.size == 0 || file.size > kMaxItemBytes) return;
+    source_.GetPath(file, path_);
+    fetched_.try_emplace({split, item}, source_.tree().FullPath(path_), file.size);
+  }
+
  private:
+  // Returns the bytes of the object at full_path_; valid until the next call.
+  ByteView Fetch(size_t split, uint64_t item, uint64_t size) {
+    CheckItemSize(size, full_path_);
+    fetched_.try_emplace({split, item}, full_path_, size);
+    current_.emplace(std::move(fetched_.extract({split, item}).mapped()));
+    return current_->Wait();
+  }
+
   const FolderSource& source_;
   ImageFields images_;
   ReadBuffer buffer_;
+  std::map<std::pair<size_t, uint64_t>, remote::WholeObject> fetched_;  // announced, not yet read
+  std::optional<remote::WholeObject> current_;
   std::string path_;
   std::string full_path_;
 };
@@ -147,6 +173,7 @@ std::unique_ptr<Source> OpenFolder(const FolderOptions& options) {
 }
 
 bool LooksLikeFolder(const std::string& path) {
+  if (remote::IsUrl(path)) return true;
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }

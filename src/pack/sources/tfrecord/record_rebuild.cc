@@ -54,7 +54,7 @@ RecordRebuilder::RecordRebuilder(const TfrecordOptions& options, ImageCounters& 
     : options_(options),
       images_(options.image, counters),
       images_change_(options.image.reads_pixels()) {
-  for (const FieldRule& rule : options.fields) sources_.push_back(FieldsOf(rule));
+  for (const FieldRule& rule : options.fields) sources_.push_back(RuleFields(rule));
 }
 
 void RecordRebuilder::Rebuild(const ExampleView& example, const std::string& name, Sample& sample) {

@@ -10,6 +10,7 @@
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/remote/store/data_files.h"
+#include "src/remote/store/local_copy.h"
 #include "src/shards/layout/layout.h"
 #include "src/shards/layout/split_folders.h"
 
@@ -48,7 +49,7 @@ class FrameSpooler {
 std::optional<Index> OpenIndex(const std::string& path) {
   if (path.empty() || !remote::DataFiles().Exists(path)) return {};
   try {
-    return Index::Open(path);
+    return Index::Open(remote::LocalCopy(path));
   } catch (const Error&) {
     return {};
   }
@@ -72,7 +73,7 @@ bool DescribesShard(const Index& index, const std::string& folder, size_t number
                     const RecordShard& shard, bool is_listed) {
   if (number >= index.shard_count()) return false;
   const ShardSummary summary = index.shard(number);
-  if (folder != FolderOf(shard.path) ||
+  if (folder != FolderPath(shard.path) ||
       summary.name != std::filesystem::path(shard.path).filename()) {
     return false;
   }
@@ -103,7 +104,7 @@ RecordShards::RecordShards(const Layout& layout, const RecordFilter& filter,
   for (const LayoutSplit& split : layout.splits) {
     for (size_t i = 0; i < split.shards.size(); ++i) tasks.emplace_back(shards_.size(), i);
     shards_.emplace_back(split.shards.size());
-    indexes.push_back({.index = OpenIndex(split.index), .folder = FolderOf(split.index)});
+    indexes.push_back({.index = OpenIndex(split.index), .folder = FolderPath(split.index)});
     sources_.push_back(OpenSource(indexes.back()));
   }
   ParallelFor(tasks.size(), options.threads, [&](size_t, size_t task) {
@@ -195,6 +196,15 @@ ByteView RecordShardReader::ReadStretch(const RecordPlace& place, uint64_t id) {
   }
   record_ = found->second.Get(id);
   return record_.payload();
+}
+
+void RecordShardReader::Announce(const RecordPlace& place) {
+  const RecordShard& shard = shards_.Shard(place);
+  if (shard.first_id || shard.spool != nullptr) return;
+  const size_t number = place.split << 32 | place.shard;
+  files_.Get(number, shard.path, shard.file_bytes)
+      .WillNeed(shard.places.Offset(place.ordinal),
+                kFrameBytes + shard.places.length(place.ordinal));
 }
 
 ByteView RecordShardReader::Read(const RecordPlace& place) {

@@ -113,6 +113,9 @@ class RecordShardReader {
   // The payload is valid until the next call. Throws Error: kCorrupt with the record's place, kIo.
   ByteView Read(const RecordPlace& place);
 
+  // Asks for the bytes of a record that will be read soon.
+  void Announce(const RecordPlace& place);
+
  private:
   ByteView ReadStretch(const RecordPlace& place, uint64_t id);
 

@@ -9,6 +9,7 @@
 #include "src/pack/sources/tfrecord/record_rebuild.h"
 #include "src/pack/sources/tfrecord/record_shards.h"
 #include "src/pack/sources/tfrecord/tfrecord.h"
+#include "src/remote/url/url.h"
 #include "src/shards/layout/layout.h"
 #include "src/shards/manifest/side_file.h"
 
@@ -24,7 +25,10 @@ class TfrecordSource final : public Source {
   const std::vector<SourceSplit>& splits() const override { return shards_.splits(); }
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool sorted_by_class() const override { return false; }
-  bool items_take_work() const override { return options_.image.reads_pixels(); }
+  bool items_take_work() const override {
+    return options_.image.reads_pixels() || items_are_remote();
+  }
+  bool items_are_remote() const override { return remote::IsUrl(options_.path); }
 
   std::string ItemName(size_t split, uint64_t item) const override {
     const RecordPlace place = shards_.Find(split, item);
@@ -101,6 +105,14 @@ class TfrecordReader final : public ItemReader {
       throw error.At({.path = name});
     }
     rebuilder_.Rebuild(example_, name, sample);
+  }
+
+  void Announce(size_t split, uint64_t item) override {
+    if (!source_.items_are_remote()) return;
+    try {
+      records_.Announce(source_.shards().Find(split, item));
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): reading the record throws it again
+    }
   }
 
  private:
