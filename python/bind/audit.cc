@@ -1,12 +1,13 @@
 // Bindings of audits: which records an epoch delivered.
+#include "recpack/loader/audit.h"
+
 #include <nanobind/operators.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/bind.h"
-#include "python/text.h"
-#include "recpack/loader/audit.h"
+#include "python/bind/bind.h"
+#include "python/convert/text.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

@@ -1,11 +1,12 @@
 // Bindings of batches: arrays without a copy.
+#include "python/objects/batch.h"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
-#include "python/array_type.h"
-#include "python/batch.h"
-#include "python/bind.h"
-#include "python/owned_array.h"
+#include "python/bind/bind.h"
+#include "python/convert/array_type.h"
+#include "python/convert/owned_array.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {

@@ -1,4 +1,6 @@
 // Bindings of data sets: access to records by number.
+#include "python/objects/dataset.h"
+
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -9,12 +11,11 @@
 
 #include <algorithm>
 
-#include "python/bind.h"
-#include "python/contents.h"
-#include "python/dataset.h"
-#include "python/given_path.h"
-#include "python/record.h"
-#include "python/text.h"
+#include "python/bind/bind.h"
+#include "python/convert/given_path.h"
+#include "python/convert/text.h"
+#include "python/objects/contents.h"
+#include "python/objects/record.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -149,7 +150,7 @@ void BindDataset(nb::module_& module) {
       .def(
           "place_of",
           [](const OpenDataset& open, int64_t number) {
-            const Place place = open.dataset().PlaceOf(Ordinal(open, number));
+            const Place place = open.dataset().FindPlace(Ordinal(open, number));
             return std::make_tuple(ToName(place.path), place.offset, place.ordinal);
           },
           nb::arg("number"),

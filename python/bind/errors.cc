@@ -2,9 +2,9 @@
 // caused it.
 #include <nanobind/stl/string.h>
 
-#include "python/bind.h"
-#include "python/raised.h"
-#include "python/text.h"
+#include "python/bind/bind.h"
+#include "python/calls/raised.h"
+#include "python/convert/text.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {

@@ -4,8 +4,8 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/bind.h"
-#include "python/choice.h"
+#include "python/bind/bind.h"
+#include "python/convert/choice.h"
 #include "recpack/loader/recipe.h"
 
 namespace recpack::python {

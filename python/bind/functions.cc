@@ -5,14 +5,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/array_type.h"
-#include "python/bind.h"
-#include "python/choice.h"
-#include "python/features.h"
-#include "python/function_calls.h"
-#include "python/owned_array.h"
-#include "python/running_calls.h"
-#include "python/worker_processes.h"
+#include "python/bind/bind.h"
+#include "python/calls/function_calls.h"
+#include "python/calls/running_calls.h"
+#include "python/calls/worker_processes.h"
+#include "python/convert/array_type.h"
+#include "python/convert/choice.h"
+#include "python/convert/features.h"
+#include "python/convert/owned_array.h"
 #include "recpack/image/decode.h"
 
 namespace recpack::python {

@@ -1,20 +1,21 @@
 // Bindings of the loader, which recpack_io.loading wraps.
+#include "recpack/loader/loader.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/array_type.h"
-#include "python/batch.h"
-#include "python/bind.h"
-#include "python/choice.h"
-#include "python/open_loader.h"
-#include "python/options.h"
-#include "python/shared_slabs.h"
-#include "python/text.h"
+#include "python/bind/bind.h"
+#include "python/calls/shared_slabs.h"
+#include "python/convert/array_type.h"
+#include "python/convert/choice.h"
+#include "python/convert/options.h"
+#include "python/convert/text.h"
+#include "python/objects/batch.h"
+#include "python/objects/open_loader.h"
 #include "recpack/base/gain.h"
-#include "recpack/loader/loader.h"
 #include "recpack/loader/token.h"
 
 namespace recpack::python {

@@ -1,5 +1,5 @@
 // Module recpack_io._core, the core of the package recpack_io; see docs/guide/loading-python.md.
-#include "python/bind.h"
+#include "python/bind/bind.h"
 
 NB_MODULE(_core, module) {
   using namespace recpack::python;

@@ -1,4 +1,6 @@
 // Bindings for packing paths and records made in Python.
+#include "src/pack/job/pack.h"
+
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -14,14 +16,13 @@
 #include <thread>
 #include <utility>
 
-#include "python/bind.h"
-#include "python/example_values.h"
-#include "python/given_path.h"
-#include "python/options.h"
-#include "python/text.h"
+#include "python/bind/bind.h"
+#include "python/convert/example_values.h"
+#include "python/convert/given_path.h"
+#include "python/convert/options.h"
+#include "python/convert/text.h"
 #include "recpack/base/error.h"
 #include "recpack/base/start_thread.h"
-#include "src/pack/job/pack.h"
 #include "src/pack/job/pack_stream.h"
 #include "src/pack/open/open_source.h"
 #include "src/pack/store/store_target.h"

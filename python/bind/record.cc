@@ -1,11 +1,12 @@
 // Bindings of records: features by name, as NumPy arrays over the record's memory.
+#include "python/objects/record.h"
+
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/bind.h"
-#include "python/record.h"
-#include "python/text.h"
+#include "python/bind/bind.h"
+#include "python/convert/text.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -21,7 +22,7 @@ const ExampleView& Record::example() {
     example_.Parse(payload_);
     dataset_.MapFeatures(example_);
   } catch (const Error& error) {
-    throw error.At(dataset_.PlaceOf(id_));
+    throw error.At(dataset_.FindPlace(id_));
   }
   parsed_ = true;
   return example_;

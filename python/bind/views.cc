@@ -10,10 +10,10 @@
 #include <span>
 #include <variant>
 
-#include "python/bind.h"
-#include "python/column.h"
-#include "python/dataset.h"
-#include "python/owned_array.h"
+#include "python/bind/bind.h"
+#include "python/convert/owned_array.h"
+#include "python/objects/column.h"
+#include "python/objects/dataset.h"
 #include "recpack/loader/feature.h"
 #include "recpack/loader/mixture.h"
 

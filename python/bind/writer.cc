@@ -1,4 +1,6 @@
 // Bindings of the writer of a shard.
+#include "recpack/record/writer.h"
+
 #include <nanobind/stl/string.h>
 #include <unistd.h>
 
@@ -7,13 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "python/bind.h"
-#include "python/example_values.h"
-#include "python/given_path.h"
+#include "python/bind/bind.h"
+#include "python/convert/example_values.h"
+#include "python/convert/given_path.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/temporaries.h"
-#include "recpack/record/writer.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

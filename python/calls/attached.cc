@@ -1,4 +1,4 @@
-#include "python/attached.h"
+#include "python/calls/attached.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

@@ -1,11 +1,11 @@
-#include "python/function_calls.h"
+#include "python/calls/function_calls.h"
 
 #include <cstring>
 
-#include "python/array_type.h"
-#include "python/features.h"
-#include "python/owned_array.h"
-#include "python/raised.h"
+#include "python/calls/raised.h"
+#include "python/convert/array_type.h"
+#include "python/convert/features.h"
+#include "python/convert/owned_array.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "python/attached.h"
-#include "python/running_calls.h"
+#include "python/calls/attached.h"
+#include "python/calls/running_calls.h"
 #include "recpack/loader/batch_step.h"
 #include "recpack/loader/function_field.h"
 

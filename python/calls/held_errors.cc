@@ -1,4 +1,4 @@
-#include "python/held_errors.h"
+#include "python/calls/held_errors.h"
 
 #include <utility>
 

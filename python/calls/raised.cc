@@ -1,8 +1,8 @@
-#include "python/raised.h"
+#include "python/calls/raised.h"
 
 #include <nanobind/stl/string.h>
 
-#include "python/text.h"
+#include "python/convert/text.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include "python/held_errors.h"
+#include "python/calls/held_errors.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {

@@ -1,4 +1,4 @@
-#include "python/running_calls.h"
+#include "python/calls/running_calls.h"
 
 #include <nanobind/nanobind.h>
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "python/held_errors.h"
+#include "python/calls/held_errors.h"
 
 namespace recpack::python {
 

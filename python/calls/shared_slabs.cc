@@ -1,4 +1,4 @@
-#include "python/shared_slabs.h"
+#include "python/calls/shared_slabs.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "python/worker_process.h"
+#include "python/calls/worker_process.h"
 
 #include <poll.h>
 #include <sys/mman.h>

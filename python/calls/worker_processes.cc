@@ -1,13 +1,13 @@
-#include "python/worker_processes.h"
+#include "python/calls/worker_processes.h"
 
 #include <nanobind/nanobind.h>
 
 #include <cstring>
 
-#include "python/attached.h"
-#include "python/function_calls.h"
-#include "python/raised.h"
-#include "python/shared_slabs.h"
+#include "python/calls/attached.h"
+#include "python/calls/function_calls.h"
+#include "python/calls/raised.h"
+#include "python/calls/shared_slabs.h"
 #include "recpack/base/error.h"
 #include "recpack/example/builder.h"
 

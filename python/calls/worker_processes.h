@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "python/running_calls.h"
-#include "python/worker_process.h"
+#include "python/calls/running_calls.h"
+#include "python/calls/worker_process.h"
 #include "recpack/loader/batch_step.h"
 #include "recpack/loader/function_field.h"
 

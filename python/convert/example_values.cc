@@ -1,11 +1,11 @@
-#include "python/example_values.h"
+#include "python/convert/example_values.h"
 
 #include <nanobind/stl/string.h>
 
 #include <string>
 #include <utility>
 
-#include "python/feature_numbers.h"
+#include "python/convert/feature_numbers.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {

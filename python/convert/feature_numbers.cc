@@ -1,4 +1,4 @@
-#include "python/feature_numbers.h"
+#include "python/convert/feature_numbers.h"
 
 #include <nanobind/stl/string.h>
 

@@ -1,9 +1,9 @@
-#include "python/features.h"
+#include "python/convert/features.h"
 
 #include <stdexcept>
 #include <utility>
 
-#include "python/owned_array.h"
+#include "python/convert/owned_array.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

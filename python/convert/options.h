@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "python/text.h"
+#include "python/convert/text.h"
 
 namespace recpack::python {
 

@@ -1,10 +1,10 @@
-#include "python/column.h"
+#include "python/objects/column.h"
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "python/owned_array.h"
+#include "python/convert/owned_array.h"
 #include "recpack/base/error.h"
 #include "recpack/loader/feature.h"
 
@@ -28,7 +28,7 @@ Form FirstForm(const View& view, const std::string& name) {
     const FeatureView& feature = RequireFeature(example, name);
     return {feature.kind(), feature.size()};
   } catch (const Error& error) {
-    throw error.At(view.dataset().PlaceOf(id));
+    throw error.At(view.dataset().FindPlace(id));
   }
 }
 

@@ -1,8 +1,8 @@
-#include "python/contents.h"
+#include "python/objects/contents.h"
 
 #include <algorithm>
 
-#include "python/record.h"
+#include "python/objects/record.h"
 #include "recpack/base/error.h"
 #include "recpack/example/schema.h"
 #include "recpack/image/encode.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "python/dataset.h"
+#include "python/objects/dataset.h"
 
 namespace recpack::python {
 

@@ -1,4 +1,4 @@
-#include "python/open_loader.h"
+#include "python/objects/open_loader.h"
 
 #include <nanobind/nanobind.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "python/raised.h"
+#include "python/calls/raised.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "python/running_calls.h"
+#include "python/calls/running_calls.h"
 #include "recpack/loader/loader.h"
 
 namespace recpack::python {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "python/dataset.h"
+#include "python/objects/dataset.h"
 #include "recpack/example/view.h"
 #include "recpack/loader/dataset.h"
 

@@ -27,7 +27,7 @@ from recpack_io.errors import InvalidArgumentError
 from recpack_io.functions import TYPES, BatchFunction, Function
 from recpack_io.keyed import in_a_process
 
-# python/worker_process.h: CallMessage, BatchMessage, AnswerMessage, kSharedAlignment.
+# python/calls/worker_process.h: CallMessage, BatchMessage, AnswerMessage, kSharedAlignment.
 _CALL = struct.Struct('=13Q')
 _BATCH = struct.Struct('=10Q')
 _ANSWER = struct.Struct('=2Q')

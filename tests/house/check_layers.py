@@ -33,7 +33,8 @@ class Module:
 
     def room_of(self, path):
         """The room that a source file lies in, or "" for the module's own folder."""
-        folder = "/".join(pathlib.PurePosixPath(path).parts[2:-1])
+        parts = pathlib.PurePosixPath(path).parts[1:-1]  # "src" or "python" is left out
+        folder = "/".join(parts[1:] if path.startswith("src/") else parts)
         return folder if folder in self.rooms else ""
 
 
@@ -101,7 +102,8 @@ def own_target(root, path, name):
 
 def judge_room(module, path, target):
     """Why `path` must not include `target` of the same module, or None."""
-    if not (path.startswith("src/") and target.startswith("src/")):
+    folder = pathlib.PurePosixPath(path).parts[0]
+    if folder not in ("src", "python") or not target.startswith(folder + "/"):
         return None
     room, other = module.room_of(path), module.room_of(target)
     if other == room or not other or not room or other in module.rooms[room]:

@@ -16,6 +16,9 @@ tiles: base |
 tools: base record | CLI/
 tiles/low:
 tiles/high: low
+python: base |
+python/low:
+python/high: low
 shared: tools zlib.h  # why
 """
 
@@ -29,6 +32,8 @@ FILES = {
     "src/tiles/all.h": "",
     "src/tiles/low/l.h": '#include "src/tiles/all.h"\n',
     "src/tiles/high/h.h": '#include "src/tiles/low/l.h"\n',
+    "python/high/h.h": '#include "python/low/l.h"\n',
+    "python/low/l.h": "",
 }
 
 
@@ -104,6 +109,9 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_room_that_is_not_above(self):
         self.assert_refused("src/tiles/low/b.cc", '#include "src/tiles/high/h.h"', "may not include the room high")
+
+    def test_room_of_python_that_is_not_above(self):
+        self.assert_refused("python/low/b.cc", '#include "python/high/h.h"', "may not include the room high")
 
     def test_layers_that_name_no_module(self):
         for text in "base: nothing |", "base: |\nother/room:", "base: |\nbase/a: b\nbase/b: a":
