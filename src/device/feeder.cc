@@ -14,6 +14,7 @@
 #include "recpack/base/start_thread.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
+#include "src/device/feeder_target.h"
 #include "src/device/gain_feeding.h"
 #include "src/device/gate.h"
 #include "src/device/lane.h"
@@ -21,75 +22,6 @@
 
 namespace recpack {
 namespace {
-
-bool IsDevice(int number) { return number != kHostConsumer; }
-
-// Destination of batches.
-struct Target {
-  DeviceRuntime* runtime = nullptr;  // null: the host
-  std::vector<int> devices;          // by number; on the host, one per consumer
-  size_t depth = 0;
-  std::string reason;  // why batches stay on the host
-
-  // Returns true if there are consumers that hold the loader's own slabs.
-  bool uses_host() const { return !runtime || !std::ranges::all_of(devices, IsDevice); }
-};
-
-Target ChooseTarget(const DeviceFeederOptions& options) {
-  if (options.depth == 0) {
-    throw Error(ErrorKind::kInvalidArgument, "the feeder's depth is 0", {}, "choose 1 or more");
-  }
-  Target target{options.runtime, options.devices, options.depth, ""};
-  const std::string none = "the program is linked without a device runtime";
-  const DeviceCount count = options.runtime ? options.runtime->Count() : DeviceCount{0, none};
-  if (count.devices == 0) {
-    const auto named = std::ranges::find_if(options.devices, IsDevice);
-    if (options.runtime && named != options.devices.end()) {
-      throw Error(ErrorKind::kDevice, format("there is no device {}: {}", *named, count.reason), {},
-                  "name no device to stay on the host");
-    }
-    target.runtime = nullptr;
-    target.reason = count.reason;
-  }
-  if (target.devices.empty()) target.devices = {0};
-  for (const int device : target.devices) {
-    if (target.runtime && IsDevice(device) && (device < 0 || device >= count.devices)) {
-      throw Error(ErrorKind::kDevice,
-                  format("there is no device {}: this machine has {}", device, count.devices), {},
-                  "devices count from 0");
-    }
-  }
-  return target;
-}
-
-// Erasing and mixing come after finishing, which then has to stay on the host.
-bool GoesOnBehindFinishing(const ImageField& image, const LoaderOptions& options) {
-  return image.augment.erasing.probability > 0 ||
-         std::ranges::any_of(options.batch_steps, [&](const BatchStep& step) {
-           const auto* mix = std::get_if<MixImages>(&step);
-           return mix != nullptr ? mix->image == image.name : true;
-         });
-}
-
-LoaderOptions Prepared(LoaderOptions options, const Target& target, SlabAllocator* slabs) {
-  const auto lanes = static_cast<uint32_t>(target.devices.size());
-  options.max_live_batches = 0;  // the gate waits instead, and slabs stay near their devices
-  if (target.uses_host()) {
-    options.prefetch = std::max(options.prefetch, lanes * static_cast<uint32_t>(target.depth) + 1);
-  }
-  if (target.runtime == nullptr) return options;
-  if (!options.view_fields.empty()) {
-    throw Error(ErrorKind::kUnsupported, "fields per view are not supported on devices", {},
-                "give the loader the same fields for all views, or feed from the host");
-  }
-  options.prefetch = (std::max(options.prefetch, 2U) + lanes - 1) / lanes * lanes;
-  if (options.slabs == nullptr) options.slabs = slabs;
-  for (Field& field : options.fields) {
-    auto* image = std::get_if<ImageField>(&field);
-    if (image != nullptr && !GoesOnBehindFinishing(*image, options)) image->finish_on_device = true;
-  }
-  return options;
-}
 
 // Batches that are ready for one consumer.
 struct Queue {
@@ -100,7 +32,7 @@ struct Queue {
 }  // namespace
 
 struct DeviceFeeder::State {
-  State(Target to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from)
+  State(FeederTarget to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from)
       : target(std::move(to)),
         slabs(std::move(own_slabs)),
         loader(std::move(from)),
@@ -312,7 +244,7 @@ struct DeviceFeeder::State {
                 {}, "take one batch of each device a step");
   }
 
-  Target target;
+  FeederTarget target;
   std::unique_ptr<SlabAllocator> slabs;
   std::unique_ptr<Loader> loader;
   const DeviceLayout layout;
@@ -333,10 +265,10 @@ struct DeviceFeeder::State {
 
 DeviceFeeder::DeviceFeeder(const Mixture& samples, LoaderOptions loader,
                            DeviceFeederOptions options) {
-  Target target = ChooseTarget(options);
+  FeederTarget target = ChooseTarget(options);
   std::unique_ptr<SlabAllocator> slabs;
   if (target.runtime) slabs = std::make_unique<PinnedSlabs>(*target.runtime, target.devices);
-  auto made = std::make_unique<Loader>(samples, Prepared(std::move(loader), target, slabs.get()));
+  auto made = std::make_unique<Loader>(samples, ToFeed(std::move(loader), target, slabs.get()));
   state_ = std::make_unique<State>(std::move(target), std::move(slabs), std::move(made));
 }
 

@@ -42,7 +42,7 @@ DeviceLayout LayOut(const Loader& loader) {
   for (const Field& each : loader.options().fields) {
     const auto* field = std::get_if<ImageField>(&each);
     if (field == nullptr || !field->finish_on_device) continue;
-    const FinishOptions options = FinishOptionsOf(*field);
+    const FinishOptions options = ToFinishOptions(*field);
     ArraySpec result = MakeResultSpec(*field, options);
     result.offset = layout.slot_bytes;
     const size_t image = Find(given, field->name);

@@ -20,7 +20,7 @@ constexpr size_t kPage = 4096;
 
 }  // namespace
 
-int NumaNodeOf(const std::string& pci_bus, const std::string& sysfs) {
+int NumaNode(const std::string& pci_bus, const std::string& sysfs) {
   std::string name = pci_bus;
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -41,7 +41,7 @@ bool PreferNode(void* memory, size_t bytes, int node) noexcept {
 PinnedSlabs::PinnedSlabs(DeviceRuntime& runtime, const std::vector<int>& devices)
     : runtime_(runtime) {
   for (const int device : devices) {
-    nodes_.push_back(device < 0 ? -1 : NumaNodeOf(runtime.Info(device).pci_bus));
+    nodes_.push_back(device < 0 ? -1 : NumaNode(runtime.Info(device).pci_bus));
   }
 }
 
