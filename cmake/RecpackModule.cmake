@@ -14,6 +14,10 @@ function(recpack_module name)
   list(TRANSFORM ARG_DEPENDS PREPEND recpack_)
   target_link_libraries(recpack_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_LINK}
                         $<BUILD_INTERFACE:recpack_flags>)
+  recpack_unity_build(recpack_${name})
+  if("fmt::fmt" IN_LIST ARG_LINK)  # whose definitions they were precompiled with
+    recpack_precompile(recpack_${name} library)
+  endif()
   if(ARG_DEVICE)
     set_property(GLOBAL APPEND PROPERTY RECPACK_DEVICE_MODULES recpack_${name})
   elseif(NOT ARG_NOT_INSTALLED)
@@ -35,6 +39,8 @@ function(recpack_test module)
   target_include_directories(${module}_tests PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${module}_tests PRIVATE recpack_${ARG_LIBRARY} recpack_flags
                         recpack_golden recpack_hang_report GTest::gmock GTest::gtest_main)
+  recpack_unity_build(${module}_tests)
+  recpack_precompile(${module}_tests test)
   include(GoogleTest)
   gtest_discover_tests(${module}_tests DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${module} ENVIRONMENT OMP_WAIT_POLICY=passive)  # tests share processors
