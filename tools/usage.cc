@@ -24,9 +24,9 @@ size_t Distance(const std::string& from, const std::string& to) {
 }
 
 // The command that the words name, of the program.
-const CLI::App& CommandOf(const CLI::App& app) {
+const CLI::App& ParsedCommand(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
-  return parsed.empty() ? app : CommandOf(*parsed.back());
+  return parsed.empty() ? app : ParsedCommand(*parsed.back());
 }
 
 std::vector<std::string> OptionNames(const CLI::App& command) {
@@ -41,7 +41,7 @@ std::string UnknownOption(const CLI::App& app, const std::string& message) {
   const std::string word = message.substr(message.rfind(": ") + 2);
   if (!word.starts_with("-")) return message;
   const std::string name = word.substr(0, word.find('='));
-  const std::string nearest = NearestName(name, OptionNames(CommandOf(app)));
+  const std::string nearest = NearestName(name, OptionNames(ParsedCommand(app)));
   return "unknown option " + name + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 

@@ -49,7 +49,7 @@ std::vector<Region> RandomRegions() {
 double PerSecond(Resizer& resizer, const Image& image, const Case& one, Image& out) {
   const auto start = std::chrono::steady_clock::now();
   for (const Region& region : one.regions) {
-    resizer.Resize(ViewOf(image), region, one.filter, SpanOf(out));
+    resizer.Resize(ToView(image), region, one.filter, ToSpan(out));
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   return static_cast<double>(one.regions.size()) / taken.count();

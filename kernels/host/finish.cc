@@ -83,7 +83,7 @@ void SetFill(FinishPlan& plan) {
   }
 }
 
-FinishPlan PlanOf(const FinishOptions& options, CpuLevel level) {
+FinishPlan MakePlan(const FinishOptions& options, CpuLevel level) {
   FinishPlan plan{.options = options, .path = PathFor(options, level)};
   const auto channels = static_cast<size_t>(options.channels);
   plan.planes = IsPlanar(options.out_layout) ? channels : 1;
@@ -191,7 +191,7 @@ Finisher::Finisher(const FinishOptions& options) : Finisher(options, ActiveCpu()
 
 Finisher::Finisher(const FinishOptions& options, CpuLevel level) {
   CheckFinish(options);
-  plan_ = std::make_shared<const FinishPlan>(PlanOf(options, level));
+  plan_ = std::make_shared<const FinishPlan>(MakePlan(options, level));
 }
 
 size_t Finisher::out_bytes() const noexcept { return plan_->planes * plan_->plane_bytes; }

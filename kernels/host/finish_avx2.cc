@@ -79,7 +79,7 @@ struct Avx2Ops {
 
 }  // namespace
 
-FinishPath Avx2Finish(const FinishOptions& options) { return PathOf<Avx2Ops>(options); }
+FinishPath Avx2Finish(const FinishOptions& options) { return ChoosePath<Avx2Ops>(options); }
 
 }  // namespace recpack
 #endif

@@ -77,7 +77,7 @@ struct Avx512Ops {
 
 }  // namespace
 
-FinishPath Avx512Finish(const FinishOptions& options) { return PathOf<Avx512Ops>(options); }
+FinishPath Avx512Finish(const FinishOptions& options) { return ChoosePath<Avx512Ops>(options); }
 
 }  // namespace recpack
 #endif

@@ -88,7 +88,7 @@ struct NeonOps {
 
 }  // namespace
 
-FinishPath NeonFinish(const FinishOptions& options) { return PathOf<NeonOps>(options); }
+FinishPath NeonFinish(const FinishOptions& options) { return ChoosePath<NeonOps>(options); }
 
 }  // namespace recpack
 #endif

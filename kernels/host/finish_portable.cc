@@ -64,6 +64,6 @@ struct PortableOps {
 
 }  // namespace
 
-FinishPath PortableFinish(const FinishOptions& options) { return PathOf<PortableOps>(options); }
+FinishPath PortableFinish(const FinishOptions& options) { return ChoosePath<PortableOps>(options); }
 
 }  // namespace recpack

@@ -193,7 +193,7 @@ FinishRun FindFinish(const FinishOptions& options) {
 
 // The path of `Ops` for these options.
 template <class Ops>
-FinishPath PathOf(const FinishOptions& options) {
+FinishPath ChoosePath(const FinishOptions& options) {
   return {FindFinish<Ops>(options), FillRows<Ops>};
 }
 

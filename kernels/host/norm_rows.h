@@ -189,13 +189,13 @@ void Step(Pointer*& pointer, size_t elements) {
 }
 
 template <typename T>
-RECPACK_TARGET void SumsOf(const NormSumsArrays& arrays, size_t rows, size_t channels) {
+RECPACK_TARGET void SumRows(const NormSumsArrays& arrays, size_t rows, size_t channels) {
   InParts<SumsOfRows<T>>(arrays, rows, channels,
                          [](NormSumsArrays& a, size_t elements) { Step<T>(a.x, elements); });
 }
 
 template <typename T, bool kResidual, bool kRelu>
-RECPACK_TARGET void ApplyOf(const NormApplyArrays& arrays, size_t rows, size_t channels) {
+RECPACK_TARGET void ApplyRows(const NormApplyArrays& arrays, size_t rows, size_t channels) {
   InParts<ApplyToRows<T, kResidual, kRelu>>(arrays, rows, channels,
                                             [](NormApplyArrays& a, size_t elements) {
                                               Step<T>(a.x, elements);
@@ -205,8 +205,8 @@ RECPACK_TARGET void ApplyOf(const NormApplyArrays& arrays, size_t rows, size_t c
 }
 
 template <typename T, NormMask kMask, bool kMore, bool kWrite>
-RECPACK_TARGET void GradientSumsOf(const NormGradientSumsArrays& arrays, size_t rows,
-                                   size_t channels) {
+RECPACK_TARGET void GradientSumRows(const NormGradientSumsArrays& arrays, size_t rows,
+                                    size_t channels) {
   InParts<GradientSumsOfRows<T, kMask, kMore, kWrite>>(
       arrays, rows, channels, [](NormGradientSumsArrays& a, size_t elements) {
         Step<T>(a.dy, elements);
@@ -218,8 +218,8 @@ RECPACK_TARGET void GradientSumsOf(const NormGradientSumsArrays& arrays, size_t 
 }
 
 template <typename T, bool kMasked>
-RECPACK_TARGET void GradientOf(const NormGradientApplyArrays& arrays, size_t rows,
-                               size_t channels) {
+RECPACK_TARGET void GradientRows(const NormGradientApplyArrays& arrays, size_t rows,
+                                 size_t channels) {
   InParts<GradientOfRows<T, kMasked>>(arrays, rows, channels,
                                       [](NormGradientApplyArrays& a, size_t elements) {
                                         Step<T>(a.dy, elements);
@@ -245,7 +245,7 @@ void AsType(ElementType type, const Body& body) {
 }
 
 inline void Sums(ElementType type, const NormSumsArrays& arrays, size_t rows, size_t channels) {
-  AsType(type, [&](auto t) { SumsOf<typename decltype(t)::Type>(arrays, rows, channels); });
+  AsType(type, [&](auto t) { SumRows<typename decltype(t)::Type>(arrays, rows, channels); });
 }
 
 inline void Apply(ElementType type, const NormApplyArrays& arrays, bool relu, size_t rows,
@@ -253,7 +253,7 @@ inline void Apply(ElementType type, const NormApplyArrays& arrays, bool relu, si
   AsType(type, [&](auto t) {
     AsConstant(arrays.residual != nullptr, [&](auto residual) {
       AsConstant(relu, [&](auto with_relu) {
-        ApplyOf<typename decltype(t)::Type, residual(), with_relu()>(arrays, rows, channels);
+        ApplyRows<typename decltype(t)::Type, residual(), with_relu()>(arrays, rows, channels);
       });
     });
   });
@@ -263,7 +263,7 @@ template <typename T, NormMask kMask>
 void MaskedGradientSums(const NormGradientSumsArrays& arrays, size_t rows, size_t channels) {
   AsConstant(arrays.dy_more != nullptr, [&](auto more) {
     AsConstant(arrays.g != nullptr, [&](auto write) {
-      GradientSumsOf<T, kMask, more(), write()>(arrays, rows, channels);
+      GradientSumRows<T, kMask, more(), write()>(arrays, rows, channels);
     });
   });
 }
@@ -287,7 +287,7 @@ inline void Gradient(ElementType type, const NormGradientApplyArrays& arrays, No
                      size_t rows, size_t channels) {
   AsType(type, [&](auto t) {
     AsConstant(mask == NormMask::kFromX, [&](auto masked) {
-      GradientOf<typename decltype(t)::Type, masked()>(arrays, rows, channels);
+      GradientRows<typename decltype(t)::Type, masked()>(arrays, rows, channels);
     });
   });
 }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 void MakeFolder(const std::string& path, bool durable) {
   std::vector<fs::path> missing;
   if (durable) {
-    for (fs::path at = path; !at.empty() && !fs::exists(StatusOf(at)); at = at.parent_path()) {
+    for (fs::path at = path; !at.empty() && !fs::exists(FileStatus(at)); at = at.parent_path()) {
       missing.push_back(at);
     }
   }
@@ -26,7 +26,7 @@ void MakeFolder(const std::string& path, bool durable) {
   for (const fs::path& made : missing) SyncFolder(made.parent_path());
 }
 
-fs::file_status StatusOf(const std::string& path) {
+fs::file_status FileStatus(const std::string& path) {
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
   if (status.type() == fs::file_type::none) throw SystemError("cannot stat", path, code.value());

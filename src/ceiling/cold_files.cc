@@ -31,7 +31,7 @@ double ResidentShare(int file, size_t bytes) {
   return static_cast<double>(count) / static_cast<double>(resident.size());
 }
 
-size_t BytesOf(int file, const std::string& path) {
+size_t FileSize(int file, const std::string& path) {
   struct stat status = {};
   if (::fstat(file, &status) != 0) throw SystemError("cannot stat", path, errno);
   return static_cast<size_t>(status.st_size);
@@ -40,7 +40,7 @@ size_t BytesOf(int file, const std::string& path) {
 void Drop(int file, const std::string& path) {
   ::fdatasync(file);  // dirty pages cannot be dropped
   ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-  if (ResidentShare(file, BytesOf(file, path)) <= kCold) return;
+  if (ResidentShare(file, FileSize(file, path)) <= kCold) return;
   throw Error(ErrorKind::kUnsupported, "stays in memory: its file system does not drop pages",
               {.path = path}, "put the data on a disk to measure it");
 }
@@ -52,7 +52,7 @@ class Pieces {
       : bytes_(bytes), random_(0, thread, 0), buffer_(AllocateAligned(bytes)) {
     for (const std::string& path : paths) {
       Descriptor file = OpenFor(access, path);
-      const size_t pieces = BytesOf(file.get(), path) / bytes;
+      const size_t pieces = FileSize(file.get(), path) / bytes;
       if (pieces > 0) files_.push_back({std::move(file), path, pieces});
     }
     if (files_.empty()) throw Error(ErrorKind::kInvalidArgument, "the files are too small");

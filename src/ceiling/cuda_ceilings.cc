@@ -18,7 +18,7 @@ constexpr int kLaunches = 256;
 constexpr char kEmptyKernel[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry empty() { ret; }\n";
 
-int CountOf(const CudaDriver& driver) {
+int CountDevices(const CudaDriver& driver) {
   int count = 0;
   driver.Check("cuDeviceGetCount", driver.count(&count));
   if (count == 0) throw Error(ErrorKind::kDevice, "no device");
@@ -30,7 +30,7 @@ class Gpu {
  public:
   // Delegates, so that the destructor runs and cleans up if this constructor throws.
   Gpu(std::shared_ptr<const CudaDriver> driver, size_t thread) : Gpu(std::move(driver)) {
-    const auto count = static_cast<size_t>(CountOf(*driver_));
+    const auto count = static_cast<size_t>(CountDevices(*driver_));
     driver_->Check("cuDeviceGet", driver_->device(&device_, static_cast<int>(thread % count)));
     CudaDriver::Context context = nullptr;
     driver_->Check("cuDevicePrimaryCtxRetain", driver_->retain(&context, device_));
@@ -136,7 +136,7 @@ Rate WithDriver(const std::string& library, Use use) {
 
 CudaDeviceCount CountCudaDevices(const std::string& library) {
   try {
-    return {CountOf(CudaDriver(library))};
+    return {CountDevices(CudaDriver(library))};
   } catch (const Error& error) {
     return {0, error.what()};
   }

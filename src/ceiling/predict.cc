@@ -20,7 +20,7 @@ struct Parts {
 // Returns the slowdown by time sharing if there are more threads than cores.
 double Turns(int threads, int cores) { return std::max(1.0, static_cast<double>(threads) / cores); }
 
-Parts PartsOf(const LoaderCost& cost, const Scaling& scaling) {
+Parts SplitCost(const LoaderCost& cost, const Scaling& scaling) {
   const double work = cost.work / Turns(cost.threads, scaling.cores());
   const double memory = std::min(work, cost.bytes / scaling.bytes_per_second());
   return {.compute = work - memory,
@@ -52,7 +52,7 @@ double Model(const Parts& parts, int threads, int copies, int cores) {
 }  // namespace
 
 double Predict(const LoaderCost& cost, const LoaderChange& change, const Scaling& scaling) {
-  const Parts measured = PartsOf(cost, scaling);
+  const Parts measured = SplitCost(cost, scaling);
   const int threads = change.threads > 0 ? change.threads : cost.threads;
   const Slowdown from = scaling.At(cost.threads), to = scaling.At(threads * change.copies);
   const double share = measured.work() > 0 ? measured.memory / measured.work() : 0;

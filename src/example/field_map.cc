@@ -33,6 +33,6 @@ FieldMap ParseFieldMap(std::string_view text) {
   return fields;
 }
 
-std::vector<std::string> FieldsOf(const FieldRule& rule) { return SplitText(rule.from, ';'); }
+std::vector<std::string> RuleFields(const FieldRule& rule) { return SplitText(rule.from, ';'); }
 
 }  // namespace recpack

@@ -17,19 +17,19 @@ constexpr Turn kTurns[9] = {
     {true, true, false},   {true, true, true},    {true, false, true},
 };
 
-const Turn& TurnOf(int orientation) {
+const Turn& FindTurn(int orientation) {
   return kTurns[orientation < 1 || orientation > 8 ? 1 : orientation];
 }
 
 }  // namespace
 
 ImageSize SeenSize(ImageSize stored, int orientation) {
-  if (!TurnOf(orientation).transpose) return stored;
+  if (!FindTurn(orientation).transpose) return stored;
   return {stored.height, stored.width};
 }
 
 Region StoredRegion(const Region& seen, ImageSize stored, int orientation) {
-  const Turn turn = TurnOf(orientation);
+  const Turn turn = FindTurn(orientation);
   const ImageSize size = SeenSize(stored, orientation);
   Region region = seen;
   if (turn.mirror_x) region.x = size.width - seen.x - seen.width;
@@ -40,7 +40,7 @@ Region StoredRegion(const Region& seen, ImageSize stored, int orientation) {
 
 Image ApplyOrientation(Image image, int orientation) {
   if (orientation < 2 || orientation > 8) return image;
-  const Turn turn = TurnOf(orientation);
+  const Turn turn = FindTurn(orientation);
   const ImageSize size = SeenSize({image.width, image.height}, orientation);
   Image out;
   out.Reshape(size.width, size.height, image.channels);

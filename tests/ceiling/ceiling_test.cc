@@ -20,15 +20,15 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr CeilingOptions kShort{.threads = 2, .time = std::chrono::milliseconds(20)};
+constexpr CeilingOptions kTwoThreads{.threads = 2, .time = std::chrono::milliseconds(20)};
 
 TEST(Ceiling, MeasuresWhatNeedsNoData) {
-  for (const Rate& rate : {CopyCeiling(kShort), StoreCeiling(kShort), ComputeCeiling(kShort),
-                           CrcCeiling(3000, kShort)}) {
+  for (const Rate& rate : {CopyCeiling(kTwoThreads), StoreCeiling(kTwoThreads),
+                           ComputeCeiling(kTwoThreads), CrcCeiling(3000, kTwoThreads)}) {
     EXPECT_TRUE(rate.measured()) << rate.unavailable;
     EXPECT_GT(rate.per_second, 0);
   }
-  EXPECT_FALSE(CrcCeiling(0, kShort).measured());
+  EXPECT_FALSE(CrcCeiling(0, kTwoThreads).measured());
   const CeilingOptions little{.threads = 2, .time = std::chrono::milliseconds(20), .memory = 1};
   EXPECT_GT(CopyCeiling(little).per_second, 0);
   EXPECT_GT(StoreCeiling(little).per_second, 0);
@@ -39,24 +39,24 @@ TEST(Ceiling, ReadsFilesAgainAndAgain) {
   const std::string path = folder / "data";
   WriteFileAtomically(PosixFiles(), path, ByteBuffer(100'000, uint8_t{7}), false);
   const std::vector<std::string> files = {path};
-  EXPECT_GT(ReadCeiling(files, FileAccess::kCached, kShort).per_second, 100'000 / 0.02);
-  const Rate direct = ReadCeiling(files, FileAccess::kDirect, kShort);
+  EXPECT_GT(ReadCeiling(files, FileAccess::kCached, kTwoThreads).per_second, 100'000 / 0.02);
+  const Rate direct = ReadCeiling(files, FileAccess::kDirect, kTwoThreads);
   EXPECT_NE(direct.measured(), direct.per_second == 0) << "measured, or says why not";
 }
 
 TEST(Ceiling, WhatCannotBeMeasuredSaysWhy) {
-  EXPECT_THAT(ReadCeiling({}, FileAccess::kCached, kShort).unavailable, HasSubstr("no files"));
+  EXPECT_THAT(ReadCeiling({}, FileAccess::kCached, kTwoThreads).unavailable, HasSubstr("no files"));
   const std::vector<std::string> missing = {"/nowhere/file"};
-  EXPECT_THAT(ReadCeiling(missing, FileAccess::kCached, kShort).unavailable,
+  EXPECT_THAT(ReadCeiling(missing, FileAccess::kCached, kTwoThreads).unavailable,
               HasSubstr("/nowhere/file"));
   const TemporaryFolder folder;
   const std::vector<std::string> empty = {folder / "empty"};
   WriteFileAtomically(PosixFiles(), empty[0], {}, false);
-  EXPECT_THAT(ReadCeiling(empty, FileAccess::kCached, kShort).unavailable, HasSubstr("empty"));
-  EXPECT_THAT(JpegCeiling({}, kShort).unavailable, HasSubstr("no JPEGs"));
+  EXPECT_THAT(ReadCeiling(empty, FileAccess::kCached, kTwoThreads).unavailable, HasSubstr("empty"));
+  EXPECT_THAT(JpegCeiling({}, kTwoThreads).unavailable, HasSubstr("no JPEGs"));
   const ByteBuffer broken(100, uint8_t{0xff});
   const std::vector<ByteView> pictures = {broken};
-  EXPECT_FALSE(JpegCeiling(pictures, kShort).measured());
+  EXPECT_FALSE(JpegCeiling(pictures, kTwoThreads).measured());
 }
 
 // Simulates a container with few threads: those that have started must not wait for the others.
@@ -64,7 +64,7 @@ TEST(Ceiling, ThreadsThatCannotBeStartedAreToldOf) {
   if (!CanLimitAddressSpace()) GTEST_SKIP() << "address space has no limit here";
   EXPECT_EQ(InChild([] {
               LimitAddressSpace(256U << 20);  // enough for some stacks
-              const Rate rate = ComputeCeiling({.threads = 4096, .time = kShort.time});
+              const Rate rate = ComputeCeiling({.threads = 4096, .time = kTwoThreads.time});
               return rate.unavailable.starts_with("4096 threads cannot be started: ");
             }),
             0);
@@ -77,7 +77,7 @@ TEST(Ceiling, InflatesShards) {
     RecordWriter writer(PosixFiles().Create(path), {.compression = compression});
     for (int i = 0; i < 50; ++i) writer.Write(ByteBuffer(1000, static_cast<uint8_t>(i)));
     writer.Finish(false);
-    const Rate rate = InflateCeiling(path, kShort);
+    const Rate rate = InflateCeiling(path, kTwoThreads);
     EXPECT_EQ(rate.measured(), compression == Compression::kGzip) << rate.unavailable;
   }
 }
@@ -85,7 +85,7 @@ TEST(Ceiling, InflatesShards) {
 TEST(Ceiling, DecodesTheUsersPictures) {
   const ByteBuffer jpeg = ReadWholeFile(PosixFiles(), GoldenPath("image/real_420.jpg"));
   const std::vector<ByteView> pictures = {jpeg};
-  const Rate rate = JpegCeiling(pictures, kShort);
+  const Rate rate = JpegCeiling(pictures, kTwoThreads);
   EXPECT_TRUE(rate.measured()) << rate.unavailable;
 }
 
@@ -94,13 +94,13 @@ TEST(Ceiling, ReadsAtRandomPlaces) {
   const std::vector<std::string> files = {folder / "data", folder / "small"};
   WriteFileAtomically(PosixFiles(), files[0], ByteBuffer(100'000, uint8_t{7}), false);
   WriteFileAtomically(PosixFiles(), files[1], ByteBuffer(100, uint8_t{7}), false);
-  const Rate rate = RandomReadCeiling(files, 4096, FileAccess::kCached, kShort);
+  const Rate rate = RandomReadCeiling(files, 4096, FileAccess::kCached, kTwoThreads);
   EXPECT_TRUE(rate.measured()) << rate.unavailable;
   EXPECT_GT(rate.per_second, 0);
-  EXPECT_THAT(RandomReadCeiling({}, 4096, FileAccess::kCached, kShort).unavailable,
+  EXPECT_THAT(RandomReadCeiling({}, 4096, FileAccess::kCached, kTwoThreads).unavailable,
               HasSubstr("no files"));
   const std::vector<std::string> small = {files[1]};
-  EXPECT_THAT(RandomReadCeiling(small, 4096, FileAccess::kCached, kShort).unavailable,
+  EXPECT_THAT(RandomReadCeiling(small, 4096, FileAccess::kCached, kTwoThreads).unavailable,
               HasSubstr("too small"));
 }
 
@@ -108,8 +108,8 @@ TEST(Ceiling, ReadsAtRandomPlaces) {
 TEST(Ceiling, FilesInMemoryAreNeverCold) {
   const ScratchFile memory = ScratchFile::InMemory(1 << 20);
   const std::vector<std::string> files = {memory.path()};
-  EXPECT_TRUE(ReadCeiling(files, FileAccess::kCached, kShort).measured());
-  const Rate dropped = ReadCeiling(files, FileAccess::kDropped, kShort);
+  EXPECT_TRUE(ReadCeiling(files, FileAccess::kCached, kTwoThreads).measured());
+  const Rate dropped = ReadCeiling(files, FileAccess::kDropped, kTwoThreads);
   EXPECT_THAT(dropped.unavailable, HasSubstr("stays in memory"));
 }
 
@@ -119,7 +119,7 @@ TEST(Ceiling, ReadsToTheEndsOfOddFilesPastThePageCache) {
   for (const std::string& file : files) {
     WriteFileAtomically(PosixFiles(), file, ByteBuffer(3'000'001, uint8_t{7}), false);
   }
-  const Rate direct = ReadCeiling(files, FileAccess::kDirect, kShort);
+  const Rate direct = ReadCeiling(files, FileAccess::kDirect, kTwoThreads);
   if (!direct.measured()) {
     EXPECT_THAT(direct.unavailable, HasSubstr("no direct access"));
   }

@@ -98,13 +98,13 @@ TEST(Feeder, AnAbortReachesAConsumerThatWaits) {
   }
 }
 
-struct Case {
+struct FeederCase {
   Mode mode;
   std::vector<int> devices;
   uint32_t depth;
 };
 
-class FeederOnDevices : public testing::TestWithParam<Case> {};
+class FeederOnDevices : public testing::TestWithParam<FeederCase> {};
 
 TEST_P(FeederOnDevices, GivesTheBitsOfTheHost) {
   const auto& [mode, devices, depth] = GetParam();
@@ -144,13 +144,13 @@ TEST_P(FeederOnDevices, GivesTheBitsOfTheHost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, FeederOnDevices,
-                         testing::Values(Case{Mode::kLazy, {0}, 3}, Case{Mode::kLazy, {0, 1}, 3},
-                                         Case{Mode::kLazy, {0}, 1}, Case{Mode::kThreads, {0}, 2},
-                                         Case{Mode::kThreads, {0, 1}, 3},
-                                         Case{Mode::kLazy, {1, 1}, 2},
-                                         Case{Mode::kLazy, {0, kHostConsumer}, 2},
-                                         Case{Mode::kThreads, {kHostConsumer, 1, 1}, 3}));
+INSTANTIATE_TEST_SUITE_P(
+    Cases, FeederOnDevices,
+    testing::Values(FeederCase{Mode::kLazy, {0}, 3}, FeederCase{Mode::kLazy, {0, 1}, 3},
+                    FeederCase{Mode::kLazy, {0}, 1}, FeederCase{Mode::kThreads, {0}, 2},
+                    FeederCase{Mode::kThreads, {0, 1}, 3}, FeederCase{Mode::kLazy, {1, 1}, 2},
+                    FeederCase{Mode::kLazy, {0, kHostConsumer}, 2},
+                    FeederCase{Mode::kThreads, {kHostConsumer, 1, 1}, 3}));
 
 TEST(Feeder, BringsBatchesAheadAndNeverWaitsForTheDeviceItself) {
   const SmallSplit split(103);

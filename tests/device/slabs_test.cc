@@ -71,10 +71,10 @@ TEST(Numa, TheDevicesNodeIsTheKernels) {
   };
   put("0000:3b:00.0", "1");
   put("0000:3c:00.0", "-1");
-  EXPECT_EQ(NumaNodeOf("0000:3B:00.0", root), 1) << "CUDA writes it in capitals";
-  EXPECT_EQ(NumaNodeOf("0000:3C:00.0", root), -1) << "no nodes";
-  EXPECT_EQ(NumaNodeOf("0000:ff:00.0", root), -1);
-  EXPECT_EQ(NumaNodeOf("", root), -1);
+  EXPECT_EQ(NumaNode("0000:3B:00.0", root), 1) << "CUDA writes it in capitals";
+  EXPECT_EQ(NumaNode("0000:3C:00.0", root), -1) << "no nodes";
+  EXPECT_EQ(NumaNode("0000:ff:00.0", root), -1);
+  EXPECT_EQ(NumaNode("", root), -1);
   fs::remove_all(root);
 }
 

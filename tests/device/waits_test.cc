@@ -76,15 +76,15 @@ std::string FailRecord(const Dataset& dataset, FakeRuntime& fake) {
   return "";
 }
 
-struct Case {
+struct WaitCase {
   WaitPoint point;
   Scenario scenario;
 };
 
-class Waits : public testing::TestWithParam<Case> {};
+class Waits : public testing::TestWithParam<WaitCase> {};
 
 // The fake is destroyed last, so its violations include those from the feeder's end.
-std::string Play(const Case& one, bool skip, Mode mode) {
+std::string Play(const WaitCase& one, bool skip, Mode mode) {
   const SmallSplit split(103);
   const Dataset dataset = Dataset::Open(split.folder());
   FakeRuntime fake(1, mode);
@@ -109,7 +109,7 @@ TEST_P(Waits, WithoutItMemoryIsUsedTooEarly) {
   RecordProperty("found", found);
 }
 
-constexpr Case kCases[] = {
+constexpr WaitCase kCases[] = {
     {WaitPoint::kFinishAfterCopy, ReadEpoch},
     {WaitPoint::kConsumerAfterReady, ReadEpoch},
     {WaitPoint::kCopyAfterConsumer, ReadEpoch},
@@ -123,7 +123,7 @@ constexpr Case kCases[] = {
 };
 static_assert(std::size(kCases) == kWaitPoints);
 
-std::string NameOf(const testing::TestParamInfo<Case>& one) {
+std::string NameOf(const testing::TestParamInfo<WaitCase>& one) {
   std::string name = WaitPointName(one.param.point);
   for (char& c : name) c = c == ' ' ? '_' : c;
   return name;

@@ -53,9 +53,9 @@ Difference FromExact(const std::string& name, const DecodeOptions& options) {
   EXPECT_EQ(image.height, ScaledLength(exact.height, scale));
   Image means;
   means.Reshape(exact.width / scale, exact.height / scale, 3);
-  Resizer().Resize(ViewOf(exact), {0, 0, means.width * scale, means.height * scale},
-                   ResizeFilter::kBox, SpanOf(means));
-  return Compare(ViewOf(means), ViewOf(image));
+  Resizer().Resize(ToView(exact), {0, 0, means.width * scale, means.height * scale},
+                   ResizeFilter::kBox, ToSpan(means));
+  return Compare(ToView(means), ToView(image));
 }
 
 // Checks the bounds stated in the header. `difference_of` returns the difference for a photograph.
@@ -101,7 +101,7 @@ Difference OfResizedPlanes(const std::string& name, ResizeFilter filter, double 
   Image image;
   JpegPlaneResizer().Resize(jpeg, part, window, filter, {}, image);
   const Image exact = Resize(DecodeJpegRegion(jpeg, part), {width, height, filter});
-  return Compare(ViewOf(exact), ViewOf(image));
+  return Compare(ToView(exact), ToView(image));
 }
 
 TEST(ApproximationTest, ResizedPlanesAreNearResizedPixels) {

@@ -14,7 +14,7 @@ namespace {
 
 Image Expected(const std::string& name) { return DecodeImage(Sample(name + ".expected.png")); }
 
-ErrorKind KindOf(ByteView bytes, const DecodeOptions& options = {}) {
+ErrorKind DecodeErrorKind(ByteView bytes, const DecodeOptions& options = {}) {
   try {
     DecodeImage(bytes, options);
   } catch (const Error& error) {
@@ -66,16 +66,16 @@ TEST(DecodeTest, WebpsOrientationIsRead) {
 }
 
 TEST(DecodeTest, DamagedWebps) {
-  EXPECT_EQ(KindOf(Sample("animated.webp")), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeErrorKind(Sample("animated.webp")), ErrorKind::kUnsupported);
   const ByteBuffer good = Sample("photo.webp");
   const ByteView half = ByteView(good).first(good.size() / 2);
-  EXPECT_EQ(KindOf(half), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(half), ErrorKind::kCorrupt);
   const Image image = DecodeImage(half, {.allow_damage = true});
   const Image whole = DecodeImage(good);
   ASSERT_EQ(image.pixels.size(), whole.pixels.size());
   EXPECT_TRUE(std::equal(image.row(0), image.row(1), whole.row(0)));
   EXPECT_EQ(image.row(image.height - 1)[0], 128);
-  EXPECT_EQ(KindOf(good, {.max_pixels = 100}), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeErrorKind(good, {.max_pixels = 100}), ErrorKind::kUnsupported);
 }
 
 TEST(DecodeTest, BmpPixelsAreThoseOfPillow) {
@@ -99,19 +99,19 @@ TEST(DecodeTest, OneChannelOfBmps) {
 
 TEST(DecodeTest, DamagedBmps) {
   const ByteBuffer good = Sample("palette.bmp");
-  EXPECT_EQ(KindOf(ByteView(good).first(good.size() - 1)), ErrorKind::kCorrupt);
-  EXPECT_EQ(KindOf(ByteView(good).first(60)), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(ByteView(good).first(good.size() - 1)), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(ByteView(good).first(60)), ErrorKind::kCorrupt);
   EXPECT_EQ(DecodeImage(ByteView(good).first(good.size() - 1), {.allow_damage = true}).row(0)[0],
             128);
   ByteBuffer bytes = good;
   bytes[30] = 1;  // run lengths
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeErrorKind(bytes), ErrorKind::kUnsupported);
   bytes = good;
   bytes[46] = 2;  // colours of the palette
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(bytes), ErrorKind::kCorrupt);
   bytes = good;
   bytes[28] = 7;  // bits per pixel
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(bytes), ErrorKind::kCorrupt);
 }
 
 TEST(DecodeTest, KeepsGrayAsStoredWhenAsked) {
@@ -224,7 +224,7 @@ TEST(DecodeTest, CutJpegsDecodeWhenDamageIsAllowed) {
 TEST(DecodeTest, GarbageInTheMiddleOfAJpegIsCorrupt) {
   ByteBuffer bytes = Sample("real_444.jpg");
   std::fill_n(bytes.begin() + 4000, 200, 0xAA);
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(bytes), ErrorKind::kCorrupt);
 }
 
 TEST(DecodeTest, BytesBetweenTheHeadersSegmentsAreHarmlessBytesInAScanAreNot) {
@@ -236,7 +236,8 @@ TEST(DecodeTest, BytesBetweenTheHeadersSegmentsAreHarmlessBytesInAScanAreNot) {
     return bytes;
   };
   EXPECT_EQ(DecodeImage(with_zeros_before(std::string_view("\xFF\xDB", 2))), DecodeImage(good));
-  EXPECT_EQ(KindOf(with_zeros_before(std::string_view("\xFF\xD9", 2))), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(with_zeros_before(std::string_view("\xFF\xD9", 2))),
+            ErrorKind::kCorrupt);
 }
 
 TEST(DecodeTest, FlippedBitInAPngIsCorrupt) {
@@ -244,7 +245,7 @@ TEST(DecodeTest, FlippedBitInAPngIsCorrupt) {
   for (size_t at = 60; at < good.size() - 12; at += 100) {
     ByteBuffer bytes = good;
     bytes[at] ^= 4;
-    EXPECT_EQ(KindOf(bytes), ErrorKind::kCorrupt) << at;
+    EXPECT_EQ(DecodeErrorKind(bytes), ErrorKind::kCorrupt) << at;
   }
 }
 
@@ -265,8 +266,8 @@ TEST(DecodeTest, RefusesOtherFormatsByName) {
     EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
     EXPECT_NE(error.reason().find("gif"), std::string::npos);
   }
-  EXPECT_EQ(KindOf(AsBytes("hello")), ErrorKind::kCorrupt);
-  EXPECT_EQ(KindOf({}), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind(AsBytes("hello")), ErrorKind::kCorrupt);
+  EXPECT_EQ(DecodeErrorKind({}), ErrorKind::kCorrupt);
 }
 
 TEST(DecodeTest, RefusesTwelveBitAndLosslessJpegs) {
@@ -275,10 +276,10 @@ TEST(DecodeTest, RefusesTwelveBitAndLosslessJpegs) {
   ASSERT_NE(frame, std::string_view::npos);
   ByteBuffer bytes = good;
   bytes[frame + 4] = 12;
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeErrorKind(bytes), ErrorKind::kUnsupported);
   bytes = good;
   bytes[frame + 1] = 0xC3;
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeErrorKind(bytes), ErrorKind::kUnsupported);
 }
 
 TEST(DecodeTest, RefusesBombsBeforeTakingMemory) {
@@ -286,8 +287,9 @@ TEST(DecodeTest, RefusesBombsBeforeTakingMemory) {
   const size_t frame = AsText(jpeg).find(std::string_view("\xFF\xC2", 2));
   ASSERT_NE(frame, std::string_view::npos);
   std::fill_n(jpeg.begin() + static_cast<std::ptrdiff_t>(frame) + 5, 4, 0xFF);
-  EXPECT_EQ(KindOf(jpeg), ErrorKind::kUnsupported);
-  EXPECT_EQ(KindOf(Sample("rgb.png"), {.max_pixels = 40 * 32 - 1}), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeErrorKind(jpeg), ErrorKind::kUnsupported);
+  EXPECT_EQ(DecodeErrorKind(Sample("rgb.png"), {.max_pixels = 40 * 32 - 1}),
+            ErrorKind::kUnsupported);
   EXPECT_EQ(DecodeImage(Sample("rgb.png"), {.max_pixels = 40 * 32}).width, 40);
 }
 

@@ -8,7 +8,7 @@
 namespace recpack {
 namespace {
 
-ErrorKind KindOf(ByteView bytes) {
+ErrorKind HeaderErrorKind(ByteView bytes) {
   try {
     ReadImageHeader(bytes);
   } catch (const Error& error) {
@@ -105,12 +105,12 @@ TEST(ImageHeaderTest, EveryCutInsideTheHeaderIsCorrupt) {
 }
 
 TEST(ImageHeaderTest, JpegWithoutAFrameIsCorrupt) {
-  EXPECT_EQ(KindOf(ByteBuffer{0xFF, 0xD8, 0xFF, 0xD9}), ErrorKind::kCorrupt);
-  EXPECT_EQ(KindOf(ByteBuffer{0xFF, 0xD8, 0xFF, 0xDA, 0, 2}), ErrorKind::kCorrupt);
+  EXPECT_EQ(HeaderErrorKind(ByteBuffer{0xFF, 0xD8, 0xFF, 0xD9}), ErrorKind::kCorrupt);
+  EXPECT_EQ(HeaderErrorKind(ByteBuffer{0xFF, 0xD8, 0xFF, 0xDA, 0, 2}), ErrorKind::kCorrupt);
 }
 
 TEST(ImageHeaderTest, JpegSegmentWithAnImpossibleLengthIsCorrupt) {
-  EXPECT_EQ(KindOf(ByteBuffer{0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 0, 0}), ErrorKind::kCorrupt);
+  EXPECT_EQ(HeaderErrorKind(ByteBuffer{0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 0, 0}), ErrorKind::kCorrupt);
 }
 
 // Frame header of a 1-component JPEG, in which tests corrupt one field.
@@ -121,7 +121,7 @@ TEST(ImageHeaderTest, JpegFramesThatContradictThemselves) {
   const auto with = [](size_t at, uint8_t value) {
     ByteBuffer bytes = Frame();
     bytes[at] = value;
-    return KindOf(bytes);
+    return HeaderErrorKind(bytes);
   };
   EXPECT_EQ(with(8, 0), ErrorKind::kUnsupported);  // height 0: follows the first scan
   EXPECT_EQ(with(10, 0), ErrorKind::kCorrupt);     // width 0
@@ -136,7 +136,7 @@ TEST(ImageHeaderTest, PngHeadersThatContradictThemselves) {
   const auto with = [](size_t at, uint8_t value) {
     ByteBuffer bytes = Sample("rgb.png");
     bytes[at] = value;
-    return KindOf(bytes);
+    return HeaderErrorKind(bytes);
   };
   EXPECT_EQ(with(4, '\n'), ErrorKind::kCorrupt);   // line ends changed
   EXPECT_EQ(with(12, 'X'), ErrorKind::kCorrupt);   // no IHDR

@@ -40,7 +40,7 @@ Marks MarksOf(const ByteBuffer& jpeg) {
   return marks;
 }
 
-ErrorKind KindOf(ByteView bytes, const TileOptions& options = {}) {
+ErrorKind TileErrorKind(ByteView bytes, const TileOptions& options = {}) {
   try {
     TileJpeg(bytes, options);
   } catch (const Error& error) {
@@ -123,12 +123,12 @@ TEST(JpegTileTest, DropsWhatFollowsTheEndMark) {
 }
 
 TEST(JpegTileTest, ArithmeticCodingIsUnsupported) {
-  EXPECT_EQ(KindOf(Sample("arithmetic.jpg")), ErrorKind::kUnsupported);
+  EXPECT_EQ(TileErrorKind(Sample("arithmetic.jpg")), ErrorKind::kUnsupported);
 }
 
 // Decoders smooth such files, but not sequential ones.
 TEST(JpegTileTest, MissingScansAreUnsupported) {
-  EXPECT_EQ(KindOf(Sample("incomplete.jpg")), ErrorKind::kUnsupported);
+  EXPECT_EQ(TileErrorKind(Sample("incomplete.jpg")), ErrorKind::kUnsupported);
 }
 
 TEST(JpegTileTest, TwelveBitsAndLosslessAreUnsupported) {
@@ -136,23 +136,23 @@ TEST(JpegTileTest, TwelveBitsAndLosslessAreUnsupported) {
   const size_t frame = AsText(good).find(std::string_view("\xFF\xC0", 2));
   ByteBuffer bytes = good;
   bytes[frame + 4] = 12;
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kUnsupported);
+  EXPECT_EQ(TileErrorKind(bytes), ErrorKind::kUnsupported);
   bytes = good;
   bytes[frame + 1] = 0xC3;
-  EXPECT_EQ(KindOf(bytes), ErrorKind::kUnsupported);
+  EXPECT_EQ(TileErrorKind(bytes), ErrorKind::kUnsupported);
 }
 
 TEST(JpegTileTest, OtherFormatsAndLargeImagesAreUnsupported) {
-  EXPECT_EQ(KindOf(Sample("rgb.png")), ErrorKind::kUnsupported);
-  EXPECT_EQ(KindOf({}), ErrorKind::kUnsupported);
-  EXPECT_EQ(KindOf(Sample("real_420.jpg"), {.max_pixels = 100}), ErrorKind::kUnsupported);
+  EXPECT_EQ(TileErrorKind(Sample("rgb.png")), ErrorKind::kUnsupported);
+  EXPECT_EQ(TileErrorKind({}), ErrorKind::kUnsupported);
+  EXPECT_EQ(TileErrorKind(Sample("real_420.jpg"), {.max_pixels = 100}), ErrorKind::kUnsupported);
 }
 
 TEST(JpegTileTest, EveryPrefixIsCorrupt) {
   for (const char* name : {"real_420.jpg", "progressive.jpg"}) {
     const ByteBuffer whole = Sample(name);
     for (size_t size = 2; size < whole.size(); size += size + 10 < whole.size() ? 5 : 1) {
-      EXPECT_EQ(KindOf(Prefix(whole, size)), ErrorKind::kCorrupt) << name << " " << size;
+      EXPECT_EQ(TileErrorKind(Prefix(whole, size)), ErrorKind::kCorrupt) << name << " " << size;
     }
   }
 }

@@ -83,8 +83,8 @@ TEST(PlaneResizeTest, SamplesLieWhereTheyBelong) {
                               .resized = {kSize, 1},
                               .window = {0, 0, kSize, 1},
                               .grid = {.step_x = 2, .phase_x = phase}};
-    Resizer().Resize(ViewOf(samples), {0, 0, samples.width, 1}, window, ResizeFilter::kBilinear,
-                     SpanOf(resized));
+    Resizer().Resize(ToView(samples), {0, 0, samples.width, 1}, window, ResizeFilter::kBilinear,
+                     ToSpan(resized));
     for (int i = 1; i + 1 < kSize; ++i) {
       EXPECT_LE(std::abs(resized.pixels[i] - exact.pixels[i]), 1) << phase << " at " << i;
     }

@@ -62,7 +62,7 @@ Image ResizeRegion(Resizer& resizer, const PixelView& from, const Region& region
   constexpr uint8_t kUntouched = 0xA5;
   Image out;
   out.Reshape(size.width, size.height, from.channels);
-  PixelSpan to = SpanOf(out);
+  PixelSpan to = ToSpan(out);
   to.stride += kGap;
   std::vector<uint8_t> memory(to.stride * static_cast<size_t>(to.height), kUntouched);
   to.pixels = memory.data();
@@ -88,7 +88,7 @@ TEST(ResizeTest, PixelsOfRegionsAreThoseOfPillowOnEveryCpu) {
            size.height >> filter >> digest) {
       const Image image = LoadSource(name);
       const Image out =
-          ResizeRegion(resizer, ViewOf(image), region, size,
+          ResizeRegion(resizer, ToView(image), region, size,
                        filter == "box" ? ResizeFilter::kBox : ResizeFilter::kBilinear);
       Sha256 sha;
       sha.Update(out.pixels);
@@ -114,7 +114,7 @@ TEST(ResizeTest, EveryCpuGivesTheBitsOfTheScalarPath) {
       };
       const int channels = 1 + below(4);
       const Image image = Noise(1 + below(90), 1 + below(90), channels);
-      PixelView view = ViewOf(image);
+      PixelView view = ToView(image);
       const int left_out = below(image.width);
       view.pixels += left_out * channels;
       view.width -= left_out;
@@ -213,13 +213,13 @@ TEST(ResizeTest, WindowsAreThoseOfTheWholeOnEveryCpu) {
         const Image shown = Crop(whole, source);
         Image out;
         out.Reshape(part.width, part.height, whole.channels);
-        resizer.Resize(ViewOf(shown), source, window, filter, SpanOf(out));
+        resizer.Resize(ToView(shown), source, window, filter, ToSpan(out));
         const Image resized = Resize(
             whole,
             {.width = window.resized.width, .height = window.resized.height, .filter = filter});
         ASSERT_EQ(out, Crop(resized, part)) << kernels->name << " " << i;
-        resizer.Resize(ViewOf(whole), {0, 0, whole.width, whole.height}, window, filter,
-                       SpanOf(out));
+        resizer.Resize(ToView(whole), {0, 0, whole.width, whole.height}, window, filter,
+                       ToSpan(out));
         ASSERT_EQ(out, Crop(resized, part)) << kernels->name << " " << i;
       }
     }
@@ -234,7 +234,7 @@ TEST(ResizeTest, RefusesWindowsThatAreNotShown) {
   EXPECT_EQ(SourceRegion(window, ResizeFilter::kBilinear), (Region{5, 5, 10, 10}));
   Resizer resizer;
   const auto resize = [&](const Region& shown, const ResizeWindow& part) {
-    resizer.Resize(ViewOf(image), shown, part, ResizeFilter::kBilinear, SpanOf(out));
+    resizer.Resize(ToView(image), shown, part, ResizeFilter::kBilinear, ToSpan(out));
   };
   EXPECT_NO_THROW(resize({5, 5, 10, 10}, window));
   EXPECT_THROW(resize({6, 5, 10, 10}, window), Error);
@@ -250,7 +250,7 @@ TEST(ResizeTest, RefusesEmptySizesAndRegionsOutside) {
   Image out;
   out.Reshape(4, 4, 3);
   const auto resize = [&](const Region& region) {
-    Resizer().Resize(ViewOf(image), region, ResizeFilter::kBilinear, SpanOf(out));
+    Resizer().Resize(ToView(image), region, ResizeFilter::kBilinear, ToSpan(out));
   };
   EXPECT_NO_THROW(resize({0, 0, image.width, image.height}));
   EXPECT_THROW(resize({1, 0, image.width, 1}), Error);

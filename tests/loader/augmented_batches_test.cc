@@ -32,7 +32,7 @@ ImageField Picture() {
   return image;
 }
 
-LoaderOptions Options(ImageField image, int threads = 2) {
+LoaderOptions AugmentedOptions(ImageField image, int threads = 2) {
   return {.fields = {std::move(image)}, .batch_size = 25, .seed = 17, .threads = threads};
 }
 
@@ -42,7 +42,7 @@ std::vector<Taken> Batches(const SmallSplit& split, const LoaderOptions& options
   return Take(loader, count);
 }
 
-std::string HashOf(const std::vector<Taken>& batches) {
+std::string BatchesHash(const std::vector<Taken>& batches) {
   Sha256 digest;
   for (const Taken& each : batches) digest.Update(each.bytes);
   return Hex(digest.Finish()).substr(0, 16);
@@ -80,10 +80,11 @@ TEST(AugmentedBatches, AreFrozenWhateverTheThreads) {
     image.std = {0.2470, 0.2435, 0.2616};
     image.augment = family.augment;
     for (int threads = 1; threads <= 4; ++threads) {
-      EXPECT_EQ(HashOf(Batches(split, Options(image, threads))), family.hash) << family.name;
+      EXPECT_EQ(BatchesHash(Batches(split, AugmentedOptions(image, threads))), family.hash)
+          << family.name;
     }
     image.view = 1;
-    EXPECT_NE(HashOf(Batches(split, Options(image))), family.hash) << family.name;
+    EXPECT_NE(BatchesHash(Batches(split, AugmentedOptions(image))), family.hash) << family.name;
   }
 }
 
@@ -95,8 +96,8 @@ TEST(AugmentedBatches, ErasesSmallerRectanglesAndNothingElse) {
   ImageField erased = plain;
   erased.augment.erasing = {.probability = 0.5};
   erased.mean = {0.5, 0.25, 1};
-  const auto before = Batches(split, Options(plain));
-  const auto after = Batches(split, Options(erased));
+  const auto before = Batches(split, AugmentedOptions(plain));
+  const auto after = Batches(split, AugmentedOptions(erased));
   constexpr std::array<uint8_t, 3> kValues = {128, 64, 255};
   int pictures = 0;
   std::set<std::pair<int, int>> sizes;
@@ -139,7 +140,7 @@ TEST(AugmentedBatches, ErasedIsZeroInEveryTypeAndLayout) {
       image.layout = layout;
       size_t count = 0;
       const size_t bytes = ElementBytes(type);
-      for (const Taken& batch : Batches(split, Options(image), 1)) {
+      for (const Taken& batch : Batches(split, AugmentedOptions(image), 1)) {
         for (size_t i = 0; i < batch.bytes.size(); i += bytes) {
           count += std::all_of(&batch.bytes[i], &batch.bytes[i] + bytes, [](auto b) { return !b; });
         }
@@ -157,17 +158,17 @@ TEST(AugmentedBatches, FamiliesDrawNumbersOfTheirOwn) {
   ImageField plain = Picture();
   ImageField neutral = plain;
   neutral.augment.colour = {.probability = 0, .brightness = 1};
-  EXPECT_EQ(Batches(split, Options(plain)), Batches(split, Options(neutral)));
+  EXPECT_EQ(Batches(split, AugmentedOptions(plain)), Batches(split, AugmentedOptions(neutral)));
 
   ImageField erased = plain;
   erased.augment.erasing = {.probability = 1};
   erased.mean = {1, 1, 1};
   ImageField both = erased;
   both.augment.colour = {.brightness = 0.9};
-  const auto one = Batches(split, Options(erased));
-  const auto two = Batches(split, Options(both));
+  const auto one = Batches(split, AugmentedOptions(erased));
+  const auto two = Batches(split, AugmentedOptions(both));
   EXPECT_NE(one, two);
-  const auto where = Batches(split, Options(plain));
+  const auto where = Batches(split, AugmentedOptions(plain));
   for (size_t b = 0; b < one.size(); ++b) {
     for (size_t i = 0; i < one[b].bytes.size(); ++i) {
       if (one[b].bytes[i] != where[b].bytes[i]) {
@@ -185,7 +186,7 @@ TEST(AugmentedBatches, ViewsDifferAndMakeThePictureOnce) {
   ImageField second = first;
   second.name = "second";
   second.view = 1;
-  LoaderOptions options = Options(first);
+  LoaderOptions options = AugmentedOptions(first);
   options.fields.push_back(second);
   Loader both(Dataset::Open(split.folder()), options);
   const LoaderStats stats = Settled(both);
@@ -196,8 +197,8 @@ TEST(AugmentedBatches, ViewsDifferAndMakeThePictureOnce) {
     return std::vector<uint8_t>(at, at + size_t{25} * 192);
   };
   EXPECT_NE(bytes("image"), bytes("second"));
-  EXPECT_EQ(bytes("image"), Batches(split, Options(first), 1)[0].bytes);
-  EXPECT_EQ(bytes("second"), Batches(split, Options(second), 1)[0].bytes);
+  EXPECT_EQ(bytes("image"), Batches(split, AugmentedOptions(first), 1)[0].bytes);
+  EXPECT_EQ(bytes("second"), Batches(split, AugmentedOptions(second), 1)[0].bytes);
 
   options.fields[1] = NumbersField{.name = "label"};  // a different raw shape is a different image
   second.raw_shape = {1, 8, 24};
@@ -277,7 +278,7 @@ TEST(AugmentedBatches, SayWhatCannotBe) {
     ImageField image = Picture();
     change(image);
     try {
-      Loader loader(Dataset::Open(split.folder()), Options(image));
+      Loader loader(Dataset::Open(split.folder()), AugmentedOptions(image));
     } catch (const Error& error) {
       return error.what();
     }

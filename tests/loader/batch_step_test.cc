@@ -12,6 +12,7 @@
 #include "recpack/kernels/mix.h"
 #include "recpack/loader/loader.h"
 #include "src/loader/image/beta.h"
+#include "tests/loader/error_of.h"
 #include "tests/loader/small_split.h"
 
 namespace recpack {
@@ -23,7 +24,7 @@ constexpr uint32_t kBatch = 10;
 constexpr uint32_t kPixels = 192;
 constexpr uint32_t kClasses = 101;
 
-LoaderOptions Options(MixImages mix, int threads = 2) {
+LoaderOptions MixOptions(MixImages mix, int threads = 2) {
   LoaderOptions options{.fields = SmallFields(), .batch_size = kBatch, .seed = 5};
   mix.classes = kClasses;
   options.batch_steps = {mix};
@@ -31,17 +32,7 @@ LoaderOptions Options(MixImages mix, int threads = 2) {
   return options;
 }
 
-template <typename Call>
-Error ErrorOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error came");
-}
-
-std::string HashOf(const SmallSplit& split, const LoaderOptions& options, size_t count = 12) {
+std::string StepHash(const SmallSplit& split, const LoaderOptions& options, size_t count = 12) {
   Loader loader(Dataset::Open(split.folder()), options);
   Sha256 digest;
   for (const Taken& each : Take(loader, count)) digest.Update(each.bytes);
@@ -61,11 +52,11 @@ TEST(MixImages, IsFrozenWhateverTheThreads) {
                                 {.mixup_alpha = 2, .cutmix_alpha = 1, .probability = 0.7},
                                 "77a9f303c045df03"}}) {
     for (int threads = 1; threads <= 4; ++threads) {
-      EXPECT_EQ(HashOf(split, Options(each.mix, threads)), each.hash) << each.name;
+      EXPECT_EQ(StepHash(split, MixOptions(each.mix, threads)), each.hash) << each.name;
     }
     MixImages other = each.mix;
     other.stream = 1;
-    EXPECT_NE(HashOf(split, Options(other)), each.hash) << each.name;
+    EXPECT_NE(StepHash(split, MixOptions(other)), each.hash) << each.name;
   }
 }
 
@@ -76,7 +67,7 @@ struct Pair {
 
 std::vector<Pair> Pairs(const SmallSplit& split, const MixImages& mix, int count,
                         ElementType type = ElementType::kF32) {
-  LoaderOptions options = Options(mix);
+  LoaderOptions options = MixOptions(mix);
   options.prefetch = static_cast<uint32_t>(count) + 1;
   std::get<ImageField>(options.fields[0]).type = type;
   Loader mixed(Dataset::Open(split.folder()), options);
@@ -164,7 +155,7 @@ TEST(MixImages, WithoutMixingTargetsAreOneHot) {
 TEST(MixImages, ShortAndEmptyBatchesAreTakenAsTheyAre) {
   const SmallSplit split(11);
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    LoaderOptions options = Options({.mixup_alpha = 1});
+    LoaderOptions options = MixOptions({.mixup_alpha = 1});
     options.last_batch = LastBatch::kKeep;
     options.world_size = 2;
     options.rank = rank;
@@ -178,7 +169,7 @@ TEST(MixImages, ShortAndEmptyBatchesAreTakenAsTheyAre) {
 TEST(MixImages, SaysWhatItDoesNotDo) {
   const SmallSplit split(30);
   const auto reason = [&](auto change) {
-    LoaderOptions options = Options({.mixup_alpha = 1});
+    LoaderOptions options = MixOptions({.mixup_alpha = 1});
     change(std::get<MixImages>(options.batch_steps[0]), options);
     return std::string(ErrorOf([&] {
                          Loader loader(Dataset::Open(split.folder()), options);
@@ -259,9 +250,9 @@ TEST(BatchFunction, SeesTheWholeBatchAndAddsArrays) {
         }
       }}};
   options.threads = 1;
-  const std::string expected = HashOf(split, options);
+  const std::string expected = StepHash(split, options);
   for (options.threads = 2; options.threads <= 4; ++options.threads) {
-    EXPECT_EQ(HashOf(split, options), expected);
+    EXPECT_EQ(StepHash(split, options), expected);
   }
   Loader loader(Dataset::Open(split.folder()), options);
   const auto batch = loader.Next();

@@ -103,7 +103,7 @@ std::vector<Field> ManyFields() {
           blocky,           scaled, planes, NumbersField{.name = "label"}};
 }
 
-LoaderOptions Options(std::vector<Field> fields, int threads = 2) {
+LoaderOptions CachedOptions(std::vector<Field> fields, int threads = 2) {
   return {.fields = std::move(fields), .batch_size = 10, .seed = 5, .threads = threads};
 }
 
@@ -148,12 +148,12 @@ void ExpectSameBatches(const Mixture& samples, LoaderOptions options, size_t bat
 
 TEST(CachedBatches, AreTheSameOverEpochs) {
   const Pictures pictures(40);
-  ExpectSameBatches(pictures.dataset(), Options(ManyFields()), 13);
+  ExpectSameBatches(pictures.dataset(), CachedOptions(ManyFields()), 13);
 }
 
 TEST(CachedBatches, ReadEachRecordOnce) {
   const Pictures pictures(40);
-  const Given run = GivenBy(pictures.dataset(), Options({Cropped("image")}, 1),
+  const Given run = GivenBy(pictures.dataset(), CachedOptions({Cropped("image")}, 1),
                             {CacheKind::kRecords, kAmple}, 20);
   EXPECT_EQ(run.cache.misses, 40u);
   EXPECT_EQ(run.cache.kept, 40u);
@@ -162,8 +162,8 @@ TEST(CachedBatches, ReadEachRecordOnce) {
 
 TEST(CachedBatches, DecodeEachPictureOnce) {
   const Pictures pictures(40);
-  const Given run =
-      GivenBy(pictures.dataset(), Options(ManyFields(), 1), {CacheKind::kPictures, kAmple}, 20);
+  const Given run = GivenBy(pictures.dataset(), CachedOptions(ManyFields(), 1),
+                            {CacheKind::kPictures, kAmple}, 20);
   // Cached once: pixels of the image, of the mask, and of the image without fancy upsampling.
   EXPECT_EQ(run.cache.kept, 3 * 40u);
   EXPECT_EQ(run.cache.misses, 3 * 40u);
@@ -175,7 +175,7 @@ TEST(CachedBatches, OfAFullCacheAreHalfRead) {
   const Pictures pictures(40);
   for (const CacheKind kind : {CacheKind::kRecords, CacheKind::kPictures}) {
     const Given run =
-        GivenBy(pictures.dataset(), Options({Cropped("image")}, 1), {kind, kScarce}, 20);
+        GivenBy(pictures.dataset(), CachedOptions({Cropped("image")}, 1), {kind, kScarce}, 20);
     EXPECT_GT(run.cache.kept, 2u);
     EXPECT_LT(run.cache.kept, 40u);
     EXPECT_EQ(run.cache.hits + run.cache.misses, (20 + 4) * 10u);
@@ -185,7 +185,7 @@ TEST(CachedBatches, OfAFullCacheAreHalfRead) {
 
 TEST(CachedBatches, NeedTheirFilesNoMore) {
   const Pictures pictures(40);
-  const auto options = Options(ManyFields());
+  const auto options = CachedOptions(ManyFields());
   const Given without = GivenBy(pictures.dataset(), options, {}, 12);
   LoaderOptions cached = options;
   cached.cache = {CacheKind::kRecords, kAmple};
@@ -200,7 +200,7 @@ TEST(CachedBatches, NeedTheirFilesNoMore) {
 TEST(CachedBatches, AreTheSameWithBadRecords) {
   const SmallSplit split(101);
   for (const uint64_t bad : {3, 50, 77}) split.Damage(bad);
-  LoaderOptions options = Options(SmallFields());
+  LoaderOptions options = CachedOptions(SmallFields());
   options.on_bad_record = OnBadRecord::kSubstitute;
   options.max_bad_share = 1;
   ExpectSameBatches(Dataset::Open(split.folder()), options, 25, {CacheKind::kRecords});
@@ -211,7 +211,7 @@ TEST(CachedBatches, AreTheSameWithDamagedPictures) {
   const Pictures pictures(40, 0, true);
   ImageField small = Cropped("image");
   small.area = {0.02, 0.1};
-  LoaderOptions options = Options({small, NumbersField{.name = "label"}});
+  LoaderOptions options = CachedOptions({small, NumbersField{.name = "label"}});
   options.on_bad_record = OnBadRecord::kSubstitute;
   options.max_bad_share = 1;
   const Given run = GivenBy(pictures.dataset(), options, {}, 12);
@@ -231,7 +231,7 @@ TEST(CachedBatches, AreTheSameWithDamagedPictures) {
   for (Field& field : fields) {
     if (auto* image = std::get_if<ImageField>(&field)) image->decoding.allow_damage = true;
   }
-  ExpectSameBatches(pictures.dataset(), Options(fields), 12);
+  ExpectSameBatches(pictures.dataset(), CachedOptions(fields), 12);
 }
 
 TEST(CachedBatches, OfMixedViewsAreToldApart) {
@@ -241,12 +241,12 @@ TEST(CachedBatches, OfMixedViewsAreToldApart) {
                          {other.dataset(), 1},
                          {part, 0.5},
                          {View::ClassBalanced(other.dataset(), "label"), 0.5}});
-  ExpectSameBatches(mixture, Options(ManyFields()), 20);
+  ExpectSameBatches(mixture, CachedOptions(ManyFields()), 20);
 }
 
 TEST(CachedBatches, GoOnFromAToken) {
   const Pictures pictures(40);
-  LoaderOptions options = Options(ManyFields());
+  LoaderOptions options = CachedOptions(ManyFields());
   const Given whole = GivenBy(pictures.dataset(), options, {}, 14);
   for (const CacheKind kind : {CacheKind::kRecords, CacheKind::kPictures}) {
     options.resume = whole.batches[5].token;
@@ -257,7 +257,7 @@ TEST(CachedBatches, GoOnFromAToken) {
 
 TEST(CachedBatches, WithoutACacheCountNothing) {
   const SmallSplit split(30);
-  Loader loader(Dataset::Open(split.folder()), Options(SmallFields()));
+  Loader loader(Dataset::Open(split.folder()), CachedOptions(SmallFields()));
   Settled(loader);
   EXPECT_EQ(loader.cache_stats().hits + loader.cache_stats().misses, 0u);
   EXPECT_EQ(loader.cache_stats().kept + loader.cache_stats().bytes, 0u);
@@ -266,7 +266,7 @@ TEST(CachedBatches, WithoutACacheCountNothing) {
 TEST(CachedBatches, SayWhatCannotBe) {
   const Pictures pictures(20);
   const auto reason = [&](CacheOptions cache, std::vector<Field> fields) {
-    LoaderOptions options = Options(std::move(fields));
+    LoaderOptions options = CachedOptions(std::move(fields));
     options.cache = cache;
     const Error error = ErrorOf([&] { Loader loader(pictures.dataset(), options); });
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);

@@ -168,7 +168,7 @@ std::string Change(Random& random, const Files& files, const std::string& path) 
   return how + ", bytes " + std::to_string(begin) + " to " + std::to_string(end);
 }
 
-LoaderOptions Options(OnBadRecord on_bad_record) {
+LoaderOptions ChangedDataOptions(OnBadRecord on_bad_record) {
   return {
       .fields = {NumbersField{.name = "numbers", .type = ElementType::kF32, .length = kNumbers}},
       .batch_size = 16,
@@ -215,7 +215,7 @@ class ChangedData : public testing::TestWithParam<Kind> {
     }
     files_ = ReadAll(out_);
     intact_.emplace(Open());
-    LoaderOptions counting = Options(OnBadRecord::kFail);
+    LoaderOptions counting = ChangedDataOptions(OnBadRecord::kFail);
     counting.audit_counts = true;
     Loader loader(*intact_, counting);
     content_.resize(kRecords);
@@ -408,8 +408,8 @@ class ChangedData : public testing::TestWithParam<Kind> {
       ++made;
       SCOPED_TRACE("seed " + std::to_string(seed) + ": " + path + ' ' + how);
       const bool substitutes = Below(random, 2) == 0;
-      ++outcomes[attempt(Options(substitutes ? OnBadRecord::kSubstitute : OnBadRecord::kFail),
-                         random)];
+      ++outcomes[attempt(
+          ChangedDataOptions(substitutes ? OnBadRecord::kSubstitute : OnBadRecord::kFail), random)];
       Restore(path);
       if (HasFailure()) return;
     }
@@ -454,7 +454,7 @@ TEST_P(ChangedData, TokensAndAuditsAreNotOfTheRepairedDataSet) {
   ASSERT_LT(pack::Repair(FindLayout(out_), {.out = saved}).records, kRecords);
   fs::rename(out_, folder_ / "damaged");
   fs::rename(saved, out_);
-  LoaderOptions options = Options(OnBadRecord::kSubstitute);
+  LoaderOptions options = ChangedDataOptions(OnBadRecord::kSubstitute);
   EXPECT_FALSE(Take(options, 0).error);
   options.resume = saved_[3].token;
   const Given given = Take(options, 48);
@@ -470,7 +470,7 @@ TEST_P(ChangedData, AShardThatIsCutIsRefusedAsAWhole) {
   const std::vector<std::string> shards = ShardPaths();
   ASSERT_EQ(shards.size(), 3u);
   const uint64_t records = Index::Open(out_ + "/train.recindex").shard(0).records;
-  LoaderOptions options = Options(OnBadRecord::kSubstitute);
+  LoaderOptions options = ChangedDataOptions(OnBadRecord::kSubstitute);
   options.order = ParseOrder("global");  // in a window there are only records of the same shard
   for (const std::string& from : {shards[0], shards[1]}) {
     for (const size_t cut : {1, 9, 60}) {

@@ -48,7 +48,7 @@ TEST_F(SpreadShards, AreOneDataSetInTheOrderOfTheList) {
   const Dataset dataset = Dataset::Open(List());
   EXPECT_EQ(Records(dataset), expected_);
   EXPECT_EQ(dataset.split(), "train");
-  EXPECT_EQ(dataset.PlaceOf(7).path, folder_ / "b/" + Name(1));
+  EXPECT_EQ(dataset.FindPlace(7).path, folder_ / "b/" + Name(1));
   std::vector<std::string> turned = List();
   std::swap(turned[0], turned[2]);
   EXPECT_NE(Records(Dataset::Open(turned)), expected_);

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 constexpr Backend kBackends[] = {Backend::kPread, Backend::kMapped, Backend::kIoUring};
 
-LoaderOptions Options(Backend backend = Backend::kAutomatic) {
+LoaderOptions BackendOptions(Backend backend = Backend::kAutomatic) {
   LoaderOptions options{.fields = SmallFields(), .batch_size = 8, .seed = 2, .threads = 3};
   options.source.backend = backend;
   return options;
@@ -44,10 +44,10 @@ class Endings : public testing::TestWithParam<Backend> {
 
 TEST_P(Endings, InMidEpochNothingIsLeftBehind) {
   const size_t threads = Threads();
-  { Loader once(dataset_, Options(GetParam())); }  // creates per-process objects
+  { Loader once(dataset_, BackendOptions(GetParam())); }  // creates per-process objects
   const size_t files = EntriesOf("/proc/self/fd");
   for (int i = 0; i < 40; ++i) {
-    Loader loader(dataset_, Options(GetParam()));
+    Loader loader(dataset_, BackendOptions(GetParam()));
     const auto taken = Take(loader, static_cast<size_t>(i % 8));
     if (i % 4 == 0) Settled(loader);  // all workers wait for room
     EXPECT_GT(Threads(), threads);
@@ -60,7 +60,7 @@ TEST_P(Endings, OpenFilesAreNotMoreWithMoreThreads) {
   constexpr size_t kOpenFiles = 10, kThreads = 8;
   constexpr size_t kOthers = 1 + kThreads;  // the statistics page, and a ring per thread
   const SmallSplit split(600, 100);
-  LoaderOptions options = Options(GetParam());
+  LoaderOptions options = BackendOptions(GetParam());
   options.threads = kThreads;
   options.source.max_open_files = kOpenFiles;
   const size_t files = EntriesOf("/proc/self/fd");
@@ -75,7 +75,7 @@ TEST_P(Endings, AConsumerThatStopsWithBatchesInItsHands) {
   std::vector<Batch> held;
   std::vector<int64_t> labels;
   {
-    Loader loader(dataset_, Options(GetParam()));
+    Loader loader(dataset_, BackendOptions(GetParam()));
     for (int i = 0; i < 3; ++i) held.push_back(*loader.Next());
     for (const Batch& batch : held) labels.push_back(batch.Data<int64_t>("label")[7]);
     while (loader.stats().ready == 0) std::this_thread::yield();
@@ -94,7 +94,7 @@ TEST_P(Endings, AShardCutUnderneathIsAnErrorWithItsPlace) {
   for (const uint64_t left : {20'000u, 4096u, 100u, 0u}) {
     SCOPED_TRACE(left);
     const SmallSplit split(600);
-    LoaderOptions options = Options(GetParam());
+    LoaderOptions options = BackendOptions(GetParam());
     options.stall_timeout = std::chrono::minutes(2);
     Loader loader(Dataset::Open(split.folder()), options);
     Take(loader, 3);
@@ -120,7 +120,7 @@ TEST_P(Endings, AShardCutUnderneathIsAnErrorWithItsPlace) {
 
 TEST_P(Endings, ARunThatSubstitutesGoesOnWithoutACutShard) {
   const SmallSplit split(600);
-  LoaderOptions options = Options(GetParam());
+  LoaderOptions options = BackendOptions(GetParam());
   options.on_bad_record = OnBadRecord::kSubstitute;
   options.max_bad_share = 1;
   Loader loader(Dataset::Open(split.folder()), options);
@@ -143,18 +143,18 @@ TEST_P(Endings, ForksWhileWorkersAreBusy) {
     GTEST_SKIP() << "AddressSanitizer's allocator is forked with its locks held (before LLVM 18)";
   }
   const auto expected = [&] {
-    Loader loader(dataset_, Options(GetParam()));
+    Loader loader(dataset_, BackendOptions(GetParam()));
     return Take(loader, 200);
   }();
   std::optional<Loader> loader;
-  loader.emplace(dataset_, Options(GetParam()));
+  loader.emplace(dataset_, BackendOptions(GetParam()));
   for (size_t i = 0; i < 20; ++i) {
     const auto batch = Take(*loader, 1);
     ASSERT_EQ(batch.front(), expected[i]);
     EXPECT_EQ(ForkedAtOnce([&] {
                 if (i % 3 == 0) return true;  // ends at once
                 if (i % 3 == 1) loader.reset();
-                Loader own(dataset_, Options(GetParam()));
+                Loader own(dataset_, BackendOptions(GetParam()));
                 return Take(own, 5) == std::vector(expected.begin(), expected.begin() + 5);
               }),
               0)

@@ -10,6 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/loader/loader.h"
+#include "tests/loader/error_of.h"
 #include "tests/loader/small_split.h"
 
 namespace recpack {
@@ -32,36 +33,26 @@ FunctionField Doubled(uint32_t stream = 0) {
           .stream = stream};
 }
 
-LoaderOptions Options(FunctionField field, int threads = 2) {
+LoaderOptions FunctionOptions(FunctionField field, int threads = 2) {
   LoaderOptions options{.fields = SmallFields(), .batch_size = 10, .seed = 5};
   options.fields.push_back(std::move(field));
   options.threads = threads;
   return options;
 }
 
-template <typename Call>
-Error ErrorOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error came");
-}
-
 TEST(FunctionField, FillsItsArraysTheSameOnAnyThread) {
   const SmallSplit split(101);
   const Dataset dataset = Dataset::Open(split.folder());
-  Loader one(dataset, Options(Doubled(), 1));
+  Loader one(dataset, FunctionOptions(Doubled(), 1));
   const auto expected = Take(one, 12);
   for (int threads = 2; threads <= 4; ++threads) {
-    Loader loader(dataset, Options(Doubled(), threads));
+    Loader loader(dataset, FunctionOptions(Doubled(), threads));
     EXPECT_EQ(Take(loader, 12), expected);
   }
-  Loader other(dataset, Options(Doubled(1)));
+  Loader other(dataset, FunctionOptions(Doubled(1)));
   EXPECT_NE(Take(other, 12), expected) << "another stream draws other numbers";
 
-  Loader loader(dataset, Options(Doubled()));
+  Loader loader(dataset, FunctionOptions(Doubled()));
   const auto batch = loader.Next();
   float least = 1, most = 0;
   for (uint32_t i = 0; i < 10; ++i) {
@@ -79,7 +70,7 @@ TEST(FunctionField, ItsTimeIsAStageOfItsOwn) {
   const SmallSplit split(101);
   FunctionField slow = Doubled();
   slow.call = [](SampleView&) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
-  LoaderOptions options = Options(slow, 1);
+  LoaderOptions options = FunctionOptions(slow, 1);
   options.batch_steps = {BatchFunction{.arrays = {}, .call = [](BatchView&) {
                                          std::this_thread::sleep_for(std::chrono::milliseconds(5));
                                        }}};
@@ -107,7 +98,7 @@ TEST(FunctionField, IsGivenThePictureThatItAsksFor) {
                            std::memcpy(sample.out[1], &sample.epoch, sizeof sample.epoch);
                          },
                      .picture = plain};
-  LoaderOptions options = Options(copy);
+  LoaderOptions options = FunctionOptions(copy);
   plain.name = "plain";
   plain.type = ElementType::kU8;
   plain.layout = ImageLayout::kNhwc;
@@ -141,13 +132,15 @@ TEST(FunctionField, WhatItThrowsIsTheInnermostException) {
     }
     return std::string();
   };
-  EXPECT_EQ(thrown(Options({.arrays = {{.name = "x"}},
-                            .call = [](SampleView&) { throw std::out_of_range("a word"); }})),
-            "a word");
-  EXPECT_EQ(thrown(Options({.arrays = {{.name = "x"}},
-                            .call = [](SampleView&) { throw Error(ErrorKind::kIo, "a disk"); }})),
-            "a disk");
-  LoaderOptions batches = Options(Doubled());
+  EXPECT_EQ(
+      thrown(FunctionOptions({.arrays = {{.name = "x"}},
+                              .call = [](SampleView&) { throw std::out_of_range("a word"); }})),
+      "a word");
+  EXPECT_EQ(
+      thrown(FunctionOptions({.arrays = {{.name = "x"}},
+                              .call = [](SampleView&) { throw Error(ErrorKind::kIo, "a disk"); }})),
+      "a disk");
+  LoaderOptions batches = FunctionOptions(Doubled());
   batches.batch_steps = {BatchFunction{.arrays = {}, .call = [](BatchView& batch) {
                                          if (batch.memory) throw std::out_of_range("a batch");
                                        }}};
@@ -157,9 +150,10 @@ TEST(FunctionField, WhatItThrowsIsTheInnermostException) {
 TEST(FunctionField, WhatItThrowsComesWithTheRecordsPlace) {
   const SmallSplit split(60);
   const auto thrown = [&](auto call) {
-    LoaderOptions options = Options({.arrays = {{.name = "x"}}, .call = [call](SampleView& sample) {
-                                       if (sample.id == 25) call();
-                                     }});
+    LoaderOptions options =
+        FunctionOptions({.arrays = {{.name = "x"}}, .call = [call](SampleView& sample) {
+                           if (sample.id == 25) call();
+                         }});
     options.order = ParseOrder("sequential");
     Loader loader(Dataset::Open(split.folder()), options);
     EXPECT_TRUE(loader.Next());
@@ -177,9 +171,10 @@ TEST(FunctionField, WhatItThrowsComesWithTheRecordsPlace) {
 
 TEST(FunctionField, WhatItCallsCorruptIsSubstituted) {
   const SmallSplit split(60);
-  LoaderOptions options = Options({.arrays = {{.name = "x"}}, .call = [](SampleView& sample) {
-                                     if (sample.id == 25) throw Error(ErrorKind::kCorrupt, "odd");
-                                   }});
+  LoaderOptions options =
+      FunctionOptions({.arrays = {{.name = "x"}}, .call = [](SampleView& sample) {
+                         if (sample.id == 25) throw Error(ErrorKind::kCorrupt, "odd");
+                       }});
   options.on_bad_record = OnBadRecord::kSubstitute;
   options.max_bad_share = 0.05;
   Loader loader(Dataset::Open(split.folder()), options);
@@ -191,8 +186,9 @@ TEST(FunctionField, WhatItCallsCorruptIsSubstituted) {
 TEST(FunctionField, SaysWhatItDoesNotTake) {
   const SmallSplit split(60);
   const auto reason = [&](FunctionField field) {
-    return std::string(
-        ErrorOf([&] { Loader(Dataset::Open(split.folder()), Options(std::move(field))); }).what());
+    return std::string(ErrorOf([&] {
+                         Loader(Dataset::Open(split.folder()), FunctionOptions(std::move(field)));
+                       }).what());
   };
   const auto nothing = [](SampleView&) {};
   EXPECT_THAT(reason({.call = nothing}), HasSubstr("no arrays"));

@@ -13,15 +13,15 @@
 namespace recpack {
 namespace {
 
-constexpr uint32_t kBlock = 8;
+constexpr uint32_t kGainBlock = 8;
 
-LoaderOptions Options() {
+LoaderOptions GainOptions() {
   return {.fields = SmallFields(), .batch_size = 10, .seed = 17, .threads = 2};
 }
 
 // Block of the n-th batch in the plan.
 GainPlan::Block Planned(uint64_t batch, uint32_t step_batches = 1) {
-  return GainPlan(5, kBlock).At(batch / step_batches);
+  return GainPlan(5, kGainBlock).At(batch / step_batches);
 }
 
 std::vector<uint64_t> IdsOf(const Batch& batch) { return batch.ids(); }
@@ -29,7 +29,7 @@ std::vector<uint64_t> IdsOf(const Batch& batch) { return batch.ids(); }
 TEST(GainRun, BatchesAreOfThePlansKinds) {
   const GainEnvironment environment("5:8");
   const SmallSplit split(57);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), GainOptions());
   EXPECT_TRUE(loader.in_gain_run());
   for (uint64_t taken = 0; taken < 100;) {
     EXPECT_EQ(loader.NextMode(), static_cast<LoaderMode>(Planned(taken).kind));
@@ -48,12 +48,12 @@ TEST(GainRun, LiveBatchesAreThoseOfTheDataSetInOrder) {
   const Dataset dataset = Dataset::Open(split.folder());
   std::vector<std::vector<uint64_t>> expected;
   {
-    Loader plain(dataset, Options());
+    Loader plain(dataset, GainOptions());
     EXPECT_FALSE(plain.in_gain_run());
     for (auto& taken : Take(plain, 30)) expected.push_back(taken.ids);
   }
   const GainEnvironment environment("5:8");
-  Loader loader(dataset, Options());
+  Loader loader(dataset, GainOptions());
   std::vector<std::vector<uint64_t>> live;
   while (live.size() < expected.size()) {
     const auto batch = loader.Next();
@@ -65,7 +65,7 @@ TEST(GainRun, LiveBatchesAreThoseOfTheDataSetInOrder) {
 TEST(GainRun, RepeatedBatchesAreThoseOfTheWarmUp) {
   const GainEnvironment environment("5:8");
   const SmallSplit split(57);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), GainOptions());
   std::vector<std::vector<uint64_t>> first;
   std::set<std::vector<uint64_t>> repeated;
   for (int taken = 0; taken < 200;) {
@@ -82,7 +82,7 @@ TEST(GainRun, RepeatedBatchesAreThoseOfTheWarmUp) {
 TEST(GainRun, AStepOfSeveralBatchesIsOfOneKind) {
   const GainEnvironment environment("5:8");
   const SmallSplit split(57);  // 5 batches per epoch: the last one does not fill a step of 2
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), GainOptions());
   loader.CountSteps(2);
   uint64_t of_steps = 0;
   for (uint64_t taken = 0; taken < 200; ++taken) {
@@ -99,7 +99,7 @@ TEST(GainRun, AStepOfSeveralBatchesIsOfOneKind) {
 TEST(GainRun, ShortBatchesAreNotKeptWhereThereAreWholeOnes) {
   const GainEnvironment environment("5:8");
   const SmallSplit split(57);
-  LoaderOptions options = Options();
+  LoaderOptions options = GainOptions();
   options.last_batch = LastBatch::kKeep;
   Loader loader(Dataset::Open(split.folder()), options);
   for (int taken = 0; taken < 100; ++taken) {
@@ -113,7 +113,7 @@ TEST(GainRun, ShortBatchesAreNotKeptWhereThereAreWholeOnes) {
 TEST(GainRun, ALoaderMayStayOut) {
   const GainEnvironment environment("5:8");
   const SmallSplit split(57);
-  LoaderOptions options = Options();
+  LoaderOptions options = GainOptions();
   options.in_gain_runs = false;
   Loader loader(Dataset::Open(split.folder()), options);
   EXPECT_FALSE(loader.in_gain_run());
@@ -128,13 +128,13 @@ TEST(GainRun, ALoaderMayStayOut) {
 TEST(GainRun, AnEnvironmentThatMakesNoSenseIsRefused) {
   const GainEnvironment environment("soon");
   const SmallSplit split(57);
-  EXPECT_THROW(Loader(Dataset::Open(split.folder()), Options()), Error);
+  EXPECT_THROW(Loader(Dataset::Open(split.folder()), GainOptions()), Error);
 }
 
 TEST(GainRun, AConsumerMayKeepRepeatedBatches) {
   const GainEnvironment environment("5:8");
   const SmallSplit split(57);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), GainOptions());
   std::vector<Batch> held;
   for (int taken = 0; taken < 100; ++taken) {
     auto batch = loader.Next();

@@ -86,7 +86,7 @@ TEST_F(ItemDatasetTest, ClassFoldersGiveTheRecordsThatPackingWrites) {
     EXPECT_EQ(dataset.class_names(), (std::vector<std::string>{"ant", "bee"}));
   }
   EXPECT_EQ(Dataset::Open(path).split(), "train");
-  EXPECT_EQ(Dataset::Open(path).PlaceOf(0).path, path + "/train/ant/0.png");
+  EXPECT_EQ(Dataset::Open(path).FindPlace(0).path, path + "/train/ant/0.png");
   EXPECT_THAT(pack::ErrorOf([&] { Dataset::Open(path, {.split = "test"}); }).advice(),
               HasSubstr("train, validation"));
 }

@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-LoaderOptions Options(uint32_t batch, int threads = 2) {
+LoaderOptions BatchOptions(uint32_t batch, int threads = 2) {
   return {.fields = SmallFields(), .batch_size = batch, .seed = 17, .threads = threads};
 }
 
@@ -28,7 +28,7 @@ TEST(Loader, BatchesDoNotDependOnThreadsOrPrefetching) {
   const SmallSplit split(203);
   const Dataset dataset = Dataset::Open(split.folder());
   for (const char* order : {"sequential", "global", "window:4:8:2"}) {
-    LoaderOptions options = Options(10, 1);
+    LoaderOptions options = BatchOptions(10, 1);
     options.order = ParseOrder(order);
     Loader first(dataset, options);
     const auto expected = Take(first, 45);  // more than two epochs
@@ -46,11 +46,11 @@ TEST(Loader, BatchesDoNotDependOnThreadsOrPrefetching) {
 TEST(Loader, BackendsGiveTheSame) {
   const SmallSplit split(100);
   const Dataset dataset = Dataset::Open(split.folder());
-  Loader first(dataset, Options(10));
+  Loader first(dataset, BatchOptions(10));
   const auto expected = Take(first, 12);
   for (auto backend :
        {RandomAccessOptions::Backend::kMapped, RandomAccessOptions::Backend::kIoUring}) {
-    LoaderOptions options = Options(10);
+    LoaderOptions options = BatchOptions(10);
     options.source.backend = backend;
     Loader loader(dataset, options);
     EXPECT_EQ(Take(loader, 12), expected) << BackendName(backend);
@@ -61,7 +61,7 @@ TEST(Loader, ResumesAtEveryBatchBitForBit) {
   const SmallSplit split(57);
   const Dataset dataset = Dataset::Open(split.folder());
   for (const LastBatch last : {LastBatch::kDrop, LastBatch::kPad, LastBatch::kKeep}) {
-    LoaderOptions options = Options(10);
+    LoaderOptions options = BatchOptions(10);
     options.last_batch = last;
     Loader whole(dataset, options);
     const auto expected = Take(whole, 14);
@@ -81,7 +81,7 @@ TEST(Loader, TheUnionOfRanksIsTheEpoch) {
   const SmallSplit split(101);
   const Dataset dataset = Dataset::Open(split.folder());
   for (const LastBatch last : {LastBatch::kPad, LastBatch::kKeep}) {
-    LoaderOptions options = Options(7);
+    LoaderOptions options = BatchOptions(7);
     options.last_batch = last;
     const auto alone = TakeRanks(dataset, options, 1, 15);
     EXPECT_EQ(std::set(alone.begin(), alone.end()).size(), 101u);
@@ -100,7 +100,7 @@ TEST(Loader, RanksThatShareBatchesGetThoseOfOneRankInTurn) {
   constexpr uint32_t kWorld = 4;
   for (const auto& [last, steps] :
        {std::pair(LastBatch::kDrop, 2U), {LastBatch::kPad, 3U}, {LastBatch::kKeep, 3U}}) {
-    LoaderOptions options = Options(10);
+    LoaderOptions options = BatchOptions(10);
     options.last_batch = last;
     Loader alone(dataset, options);
     ASSERT_EQ(alone.steps_per_epoch(), last == LastBatch::kDrop ? 10U : 11U);
@@ -139,7 +139,7 @@ TEST(Loader, RanksThatShareBatchesGetThoseOfOneRankInTurn) {
 TEST(Loader, OtherRanksAndBatchSizesGoOnInTheSameOrder) {
   const SmallSplit split(120);
   const Dataset dataset = Dataset::Open(split.folder());
-  LoaderOptions options = Options(4);
+  LoaderOptions options = BatchOptions(4);
   options.last_batch = LastBatch::kKeep;
   const auto whole = TakeRanks(dataset, options, 1, 30);
   std::string token;
@@ -155,7 +155,7 @@ TEST(Loader, PadsWithMarkedSamplesAndKeepsEqualSteps) {
   const SmallSplit split(10);
   const Dataset dataset = Dataset::Open(split.folder());
   for (uint32_t rank = 0; rank < 3; ++rank) {
-    LoaderOptions options = Options(2);
+    LoaderOptions options = BatchOptions(2);
     options.world_size = 3;
     options.rank = rank;
     options.last_batch = LastBatch::kPad;
@@ -184,7 +184,7 @@ TEST(Loader, ArraysHoldTheRecords) {
   image.raw_shape = {3, 8, 8};
   image.height = image.width = 8;
   image.type = ElementType::kU8;
-  LoaderOptions options = Options(20);
+  LoaderOptions options = BatchOptions(20);
   options.fields = {image, NumbersField{.name = "label", .type = ElementType::kI32},
                     NumbersField{.name = "words", .length = 4, .ragged = true, .padding = -1},
                     BytesField{.name = "text", .shape = {6}, .ragged = true}, IdField{}};
@@ -213,7 +213,7 @@ TEST(Loader, ABadRecordFailsWithItsPlaceAndTheLowestPositionFirst) {
   split.Damage(41);
   const Dataset dataset = Dataset::Open(split.folder());
   for (int threads = 1; threads <= 4; ++threads) {
-    LoaderOptions options = Options(20, threads);
+    LoaderOptions options = BatchOptions(20, threads);
     options.order = ParseOrder("sequential");
     Loader loader(dataset, options);
     EXPECT_TRUE(loader.Next());
@@ -230,7 +230,7 @@ TEST(Loader, SubstitutesBadRecordsTheSameWayEveryTime) {
   split.Damage(25);
   split.Damage(41);
   const Dataset dataset = Dataset::Open(split.folder());
-  LoaderOptions options = Options(20, 1);
+  LoaderOptions options = BatchOptions(20, 1);
   options.on_bad_record = OnBadRecord::kSubstitute;
   options.max_bad_share = 0.05;
   Loader first(dataset, options);
@@ -254,9 +254,9 @@ TEST(Loader, SubstitutesBadRecordsTheSameWayEveryTime) {
 
 TEST(Loader, ATokenKnowsItsDataSet) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options(20));
+  Loader loader(Dataset::Open(split.folder()), BatchOptions(20));
   loader.Next();
-  LoaderOptions options = Options(20);
+  LoaderOptions options = BatchOptions(20);
   options.resume = loader.Token();
   std::filesystem::copy_file(split.shard(0), split.shard(2),
                              std::filesystem::copy_options::overwrite_existing);
@@ -269,7 +269,7 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   const SmallSplit split(30);
   const Dataset dataset = Dataset::Open(split.folder());
   const auto reason = [&](auto change) {
-    LoaderOptions options = Options(10);
+    LoaderOptions options = BatchOptions(10);
     change(options);
     return std::string(ErrorOf([&] { Loader(dataset, options); }).what());
   };
@@ -284,7 +284,7 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   EXPECT_THAT(reason([](auto& o) { o.fields.clear(); }), HasSubstr("the loader has no fields"));
   EXPECT_THAT(reason([](auto& o) { o.fields.push_back(o.fields[1]); }), HasSubstr("'label'"));
   EXPECT_THAT(reason([](auto& o) { o.resume = "x"; }), HasSubstr("invalid token"));
-  LoaderOptions missing = Options(10);
+  LoaderOptions missing = BatchOptions(10);
   missing.fields = {NumbersField{.name = "labels"}};
   Loader loader(dataset, missing);
   const Error error = ErrorOf([&] { loader.Next(); });
@@ -297,7 +297,7 @@ TEST(Loader, RefusesNumbersThatAFieldCannotHave) {
   const SmallSplit split(30);
   const Dataset dataset = Dataset::Open(split.folder());
   const auto reason = [&](const Field& field) {
-    LoaderOptions options = Options(10);
+    LoaderOptions options = BatchOptions(10);
     options.fields = {field};
     return std::string(ErrorOf([&] { Loader(dataset, options); }).what());
   };
@@ -312,7 +312,7 @@ TEST(Loader, RefusesNumbersThatAFieldCannotHave) {
   EXPECT_THAT(reason(words(ElementType::kI64, 0x1p63)), HasSubstr("which does not fit i64"));
   EXPECT_THAT(reason(words(ElementType::kI32, 0x1p31)), HasSubstr("which does not fit i32"));
   EXPECT_THAT(reason(words(ElementType::kF32, 1e300)), HasSubstr("which does not fit f32"));
-  LoaderOptions least = Options(10);
+  LoaderOptions least = BatchOptions(10);
   least.fields = {words(ElementType::kI32, -0x1p31)};
   EXPECT_NO_THROW(Loader(dataset, least));
 
@@ -328,7 +328,7 @@ TEST(Loader, BatchesOutliveIt) {
   const SmallSplit split(60);
   std::optional<Batch> batch;
   {
-    Loader loader(Dataset::Open(split.folder()), Options(5));
+    Loader loader(Dataset::Open(split.folder()), BatchOptions(5));
     batch = loader.Next();
   }
   EXPECT_EQ(batch->Data<int64_t>("label")[0], static_cast<int64_t>(batch->ids()[0]));
@@ -338,7 +338,7 @@ TEST(Loader, CanBeDestroyedAtAnyTime) {
   const SmallSplit split(600);
   const Dataset dataset = Dataset::Open(split.folder());
   for (int i = 0; i < 50; ++i) {
-    Loader loader(dataset, Options(8, 1 + i % 4));
+    Loader loader(dataset, BatchOptions(8, 1 + i % 4));
     for (int taken = 0; taken < i % 5; ++taken) loader.Next();
   }
 }
@@ -348,7 +348,7 @@ TEST(Loader, AShardThatWasCutIsAnErrorWithItsName) {
        {RandomAccessOptions::Backend::kPread, RandomAccessOptions::Backend::kMapped}) {
     const SmallSplit split(60);
     const Dataset dataset = Dataset::Open(split.folder());
-    LoaderOptions options = Options(5);
+    LoaderOptions options = BatchOptions(5);
     options.order = ParseOrder("sequential");
     options.source.backend = backend;
     Loader loader(dataset, options);
@@ -361,7 +361,7 @@ TEST(Loader, AShardThatWasCutIsAnErrorWithItsName) {
 
 TEST(Loader, OrderAndAugmentationAreFrozen) {
   const SmallSplit split(101);
-  LoaderOptions options = Options(10);
+  LoaderOptions options = BatchOptions(10);
   Loader loader(Dataset::Open(split.folder()), options);
   Sha256 digest;
   for (const Taken& each : Take(loader, 12)) digest.Update(each.bytes);

@@ -32,12 +32,12 @@ bool IsPermutation(std::vector<uint64_t> ids) {
   return true;
 }
 
-struct Case {
+struct OrderCase {
   OrderSpec spec;
   uint64_t records;
 };
 
-class EveryOrder : public testing::TestWithParam<Case> {};
+class EveryOrder : public testing::TestWithParam<OrderCase> {};
 
 TEST_P(EveryOrder, IsABijection) {
   for (uint64_t epoch : {0, 1, 77}) {
@@ -54,12 +54,12 @@ TEST_P(EveryOrder, DoesNotDependOnWhatWasAskedBefore) {
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, EveryOrder,
-    testing::Values(Case{{OrderKind::kSequential}, 10}, Case{{OrderKind::kGlobal}, 1},
-                    Case{{OrderKind::kGlobal}, 1000}, Case{{OrderKind::kGlobal}, 65'537},
-                    Case{Window(8, 4, 2), 1}, Case{Window(8, 4, 2), 31}, Case{Window(8, 4, 2), 32},
-                    Case{Window(8, 4, 2), 1000}, Case{Window(7, 5, 3), 1'234},
-                    Case{Window(1, 64, 1), 6'400}, Case{Window(10, 64, 2), 9'999},
-                    Case{Window(100, 3, 4), 100'000}));
+    testing::Values(OrderCase{{OrderKind::kSequential}, 10}, OrderCase{{OrderKind::kGlobal}, 1},
+                    OrderCase{{OrderKind::kGlobal}, 1000}, OrderCase{{OrderKind::kGlobal}, 65'537},
+                    OrderCase{Window(8, 4, 2), 1}, OrderCase{Window(8, 4, 2), 31},
+                    OrderCase{Window(8, 4, 2), 32}, OrderCase{Window(8, 4, 2), 1000},
+                    OrderCase{Window(7, 5, 3), 1'234}, OrderCase{Window(1, 64, 1), 6'400},
+                    OrderCase{Window(10, 64, 2), 9'999}, OrderCase{Window(100, 3, 4), 100'000}));
 
 TEST(Order, ChangesWithSeedAndEpoch) {
   for (const OrderSpec& spec : {OrderSpec{OrderKind::kGlobal}, Window(10, 8, 2)}) {
@@ -145,7 +145,7 @@ TEST(Order, AnyRecordIsASubstituteWhereThereIsNoWindow) {
 }
 
 // Chi-square of record `id / bucket` against position: uniform if the order is.
-double ChiSquare(const OrderSpec& spec, uint64_t records, uint64_t cells, uint64_t epochs) {
+double OrderChiSquare(const OrderSpec& spec, uint64_t records, uint64_t cells, uint64_t epochs) {
   std::vector<double> seen(cells * cells);
   for (uint64_t epoch = 0; epoch < epochs; ++epoch) {
     Order order(spec, 11, epoch, records);
@@ -162,7 +162,7 @@ double ChiSquare(const OrderSpec& spec, uint64_t records, uint64_t cells, uint64
 
 TEST(GlobalOrder, PositionsAreUniform) {
   // (cells - 1)^2 = 225 degrees of freedom; limit: 5 standard deviations from the mean.
-  const double chi = ChiSquare({OrderKind::kGlobal}, 4096, 16, 40);
+  const double chi = OrderChiSquare({OrderKind::kGlobal}, 4096, 16, 40);
   EXPECT_NEAR(chi, 225, 5 * std::sqrt(2 * 225.0));
 }
 

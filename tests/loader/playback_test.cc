@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kLong(600);
 
-LoaderOptions Options() {
+LoaderOptions PlaybackOptions() {
   LoaderOptions options{.fields = SmallFields(), .batch_size = 10, .seed = 17, .threads = 2};
   options.on_bad_record = OnBadRecord::kSubstitute;
   options.max_bad_share = 0.1;
@@ -30,10 +30,10 @@ TEST_P(Experiment, LiveGoesOnExactlyWhereItWas) {
   const SmallSplit split(57);
   split.Damage(25);
   const Dataset dataset = Dataset::Open(split.folder());
-  Loader whole(dataset, Options());
+  Loader whole(dataset, PlaybackOptions());
   const auto expected = Take(whole, 20);
   for (size_t cut = 0; cut < 12; ++cut) {  // including the end of an epoch
-    Loader loader(dataset, Options());
+    Loader loader(dataset, PlaybackOptions());
     auto taken = Take(loader, cut);
     const std::string token = loader.Token();
     Ask(loader, GetParam());
@@ -55,7 +55,7 @@ TEST_P(Experiment, LiveGoesOnExactlyWhereItWas) {
 
 TEST_P(Experiment, EndsWithItsTime) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), PlaybackOptions());
   Ask(loader, GetParam(), std::chrono::nanoseconds(0));
   EXPECT_TRUE(loader.Next()->live());
   EXPECT_EQ(loader.stats().requested, LoaderMode::kLive);
@@ -70,7 +70,7 @@ TEST_P(Experiment, BatchesOfItOutliveIt) {
     return std::vector<uint8_t>(begin, begin + batch.arrays()[0].sample_bytes * batch.size());
   };
   {
-    Loader loader(Dataset::Open(split.folder()), Options());
+    Loader loader(Dataset::Open(split.folder()), PlaybackOptions());
     Settled(loader);
     Ask(loader, GetParam());
     for (int i = 0; i < 2; ++i) {
@@ -86,7 +86,7 @@ TEST_P(Experiment, BatchesOfItOutliveIt) {
 TEST_P(Experiment, CanBeLeftByDestruction) {
   const SmallSplit split(60);
   for (int i = 0; i < 20; ++i) {
-    Loader loader(Dataset::Open(split.folder()), Options());
+    Loader loader(Dataset::Open(split.folder()), PlaybackOptions());
     Ask(loader, GetParam());
     for (int taken = 0; taken < i; ++taken) loader.Next();
   }
@@ -99,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(Modes, Experiment,
 TEST(Playback, RepeatsTheReadyBatchesInTurn) {
   const SmallSplit split(60);
   const Dataset dataset = Dataset::Open(split.folder());
-  Loader loader(dataset, Options());
-  Loader live(dataset, Options());
+  Loader loader(dataset, PlaybackOptions());
+  Loader live(dataset, PlaybackOptions());
   const auto expected = Take(live, 4);
   Settled(loader);
   Ask(loader, LoaderMode::kReplay);
@@ -117,7 +117,7 @@ TEST(Playback, RepeatsTheReadyBatchesInTurn) {
 
 TEST(Playback, TheWorkersAreIdle) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), PlaybackOptions());
   Settled(loader);
   for (const LoaderMode mode : {LoaderMode::kReplay, LoaderMode::kSynthetic}) {
     Ask(loader, mode);
@@ -130,7 +130,7 @@ TEST(Playback, TheWorkersAreIdle) {
 
 TEST(Playback, TheWorkersMakeABatchForEachOneAndThrowItAway) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), PlaybackOptions());
   const uint64_t filled = Settled(loader).Total(Stage::kRead).count;
   Ask(loader, LoaderMode::kReplayAndWork);
   Take(loader, 1);
@@ -147,7 +147,7 @@ TEST(Playback, TheWorkersMakeABatchForEachOneAndThrowItAway) {
 
 TEST(Playback, MadeUpBatchesHaveUsableValues) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), PlaybackOptions());
   Ask(loader, LoaderMode::kSynthetic);
   const auto batch = loader.Next();
   ASSERT_EQ(batch->size(), 10u);
@@ -161,7 +161,7 @@ TEST(Playback, MadeUpBatchesHaveUsableValues) {
 TEST(Playback, AFailureThatIsNextIsNotHidden) {
   const SmallSplit split(60);
   split.Damage(0);
-  LoaderOptions options = Options();
+  LoaderOptions options = PlaybackOptions();
   options.on_bad_record = OnBadRecord::kFail;
   options.order = ParseOrder("sequential");
   Loader loader(Dataset::Open(split.folder()), options);
@@ -171,7 +171,7 @@ TEST(Playback, AFailureThatIsNextIsNotHidden) {
 
 TEST(Playback, AnotherProcessMayAsk) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options());
+  Loader loader(Dataset::Open(split.folder()), PlaybackOptions());
   Settled(loader);
   EXPECT_EQ(InChild([&] {
               RequestMode(::getppid(), loader.stats().number, LoaderMode::kReplay, kLong);

@@ -50,7 +50,7 @@ constexpr const char* kKinds[] = {"whole",    "subset",   "filter", "hash",
                                   "balanced", "weighted", "mixture"};
 constexpr const char* kOrders[] = {"sequential", "global", "window:4:8:2"};
 
-LoaderOptions Options(const char* order, LastBatch last, uint32_t batch = 5) {
+LoaderOptions SamplingOptions(const char* order, LastBatch last, uint32_t batch = 5) {
   return {.fields = SmallFields(),
           .batch_size = batch,
           .order = ParseOrder(order),
@@ -80,7 +80,7 @@ class SamplingKind : public testing::TestWithParam<std::tuple<const char*, const
 
 TEST_P(SamplingKind, TheUnionOfRanksIsTheEpochInEqualSteps) {
   for (const LastBatch last : {LastBatch::kPad, LastBatch::kKeep, LastBatch::kDrop}) {
-    const LoaderOptions options = Options(order_, last, 2);
+    const LoaderOptions options = SamplingOptions(order_, last, 2);
     const auto planned = Planned(samples_, options, 0);
     for (uint32_t world = 1; world <= 4; ++world) {
       auto expected = planned;
@@ -92,7 +92,7 @@ TEST_P(SamplingKind, TheUnionOfRanksIsTheEpochInEqualSteps) {
 }
 
 TEST_P(SamplingKind, ResumesAnywhereBitForBit) {
-  LoaderOptions options = Options(order_, LastBatch::kKeep, 7);
+  LoaderOptions options = SamplingOptions(order_, LastBatch::kKeep, 7);
   Loader loader(samples_, options);
   const size_t steps = 2 * loader.steps_per_epoch() + 1;
   const auto whole = Take(loader, steps + 2);
@@ -112,7 +112,7 @@ TEST_P(SamplingKind, ResumesAnywhereBitForBit) {
 }
 
 TEST_P(SamplingKind, OtherRanksAndBatchSizesGoOnInTheSameOrder) {
-  LoaderOptions options = Options(order_, LastBatch::kKeep, 1);
+  LoaderOptions options = SamplingOptions(order_, LastBatch::kKeep, 1);
   const auto planned = Planned(samples_, options, 0);
   std::string token;
   auto ids = TakeRanks(samples_, options, 4, 2, &token);
@@ -124,7 +124,7 @@ TEST_P(SamplingKind, OtherRanksAndBatchSizesGoOnInTheSameOrder) {
 }
 
 TEST_P(SamplingKind, EpochsDiffer) {
-  const LoaderOptions options = Options(order_, LastBatch::kKeep);
+  const LoaderOptions options = SamplingOptions(order_, LastBatch::kKeep);
   const bool stays = std::string(order_) == "sequential" && samples_.views().size() == 1 &&
                      !samples_.views().front().drawn();
   EXPECT_EQ(Planned(samples_, options, 0) == Planned(samples_, options, 1), stays);
@@ -149,7 +149,7 @@ TEST_P(SamplingOrder, AnEpochOfAViewHasItsRecords) {
     for (uint64_t i = 0; i < samples.samples(); ++i) {
       expected.push_back(samples.views().front().Record(i, 0, 0));
     }
-    for (const auto& sample : Planned(samples, Options(GetParam(), LastBatch::kKeep), 3)) {
+    for (const auto& sample : Planned(samples, SamplingOptions(GetParam(), LastBatch::kKeep), 3)) {
       ids.push_back(sample.second);
     }
     std::ranges::sort(expected);
@@ -162,7 +162,7 @@ TEST_P(SamplingOrder, ABalancedEpochHasEachClassEquallyOften) {
   const Kinds kinds;
   std::map<int64_t, int> classes;
   for (const auto& [view, id] :
-       Planned(kinds.Make("balanced"), Options(GetParam(), LastBatch::kKeep), 3)) {
+       Planned(kinds.Make("balanced"), SamplingOptions(GetParam(), LastBatch::kKeep), 3)) {
     ++classes[SmallClass(id)];
   }
   EXPECT_EQ(classes, (std::map<int64_t, int>{{0, 34}, {1, 34}, {5, 34}}));
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Sampling, SamplingOrder, testing::ValuesIn(kOrders));
 
 TEST(Sampling, ATokenOfAnotherViewIsRefused) {
   const Kinds kinds;
-  LoaderOptions options = Options("global", LastBatch::kKeep);
+  LoaderOptions options = SamplingOptions("global", LastBatch::kKeep);
   Loader loader(View::Subset(kinds.large, {1, 2, 3, 4, 5, 6, 7}), options);
   loader.Next();
   options.resume = loader.Token();
@@ -190,7 +190,7 @@ TEST(Sampling, IsFrozen) {
   const auto digest = [&](const char* kind) {
     Sha256 hash;
     for (const auto& [view, id] :
-         Planned(kinds.Make(kind), Options("window:4:8:2", LastBatch::kKeep), 5)) {
+         Planned(kinds.Make(kind), SamplingOptions("window:4:8:2", LastBatch::kKeep), 5)) {
       uint8_t bytes[8];
       StoreLittleEndian(bytes, uint64_t{view} << 32 | id);
       hash.Update(bytes);
@@ -209,7 +209,7 @@ TEST(Sampling, SubstitutesComeFromTheSameWindowOrClass) {
                                               {"mixture", kinds.Make("mixture")}};
   for (const uint64_t id : {3, 50, 51, 77}) kinds.first.Damage(id);
   for (const auto& [kind, samples] : all) {
-    LoaderOptions options = Options("window:4:3:2", LastBatch::kKeep);
+    LoaderOptions options = SamplingOptions("window:4:3:2", LastBatch::kKeep);
     options.on_bad_record = OnBadRecord::kSubstitute;
     options.max_bad_share = 1;
     Loader loader(samples, options);

@@ -47,7 +47,7 @@ std::string SmallSplit::shard(uint64_t i) const {
 }
 
 void SmallSplit::Damage(uint64_t ordinal) const {
-  const Place place = Dataset::Open(folder_).PlaceOf(ordinal);
+  const Place place = Dataset::Open(folder_).FindPlace(ordinal);
   ByteBuffer bytes = ReadWholeFile(PosixFiles(), place.path);
   bytes.at(*place.offset + 40) ^= 1;
   WriteFileAtomically(PosixFiles(), place.path, bytes, false);

@@ -22,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-LoaderOptions Options(uint32_t batch, milliseconds timeout) {
+LoaderOptions StallOptions(uint32_t batch, milliseconds timeout) {
   LoaderOptions options{.fields = SmallFields(), .batch_size = batch, .threads = 2};
   options.order = ParseOrder("sequential");
   options.source.backend = RandomAccessOptions::Backend::kPread;
@@ -43,7 +43,8 @@ bool TheOthersSleep() {
 TEST(Stall, NamesTheRecordAndTheStageAndCanBeLeft) {
   const SmallSplit split(60);
   StuckFiles files(split.shard(1));
-  Loader loader(Dataset::Open(split.folder(), {.files = &files}), Options(10, milliseconds(50)));
+  Loader loader(Dataset::Open(split.folder(), {.files = &files}),
+                StallOptions(10, milliseconds(50)));
   AwaitRest();  // stuck
   loader.Next();
   loader.Next();  // the first shard
@@ -60,12 +61,12 @@ TEST(Stall, NamesTheRecordAndTheStageAndCanBeLeft) {
 TEST(Stall, WhoWaitsMayLookElsewhere) {
   const SmallSplit split(60);
   StuckFiles files(split.shard(1));
-  LoaderOptions options = Options(10, std::chrono::minutes(5));
+  LoaderOptions options = StallOptions(10, std::chrono::minutes(5));
   int looks = 0;
   options.while_waiting = [&] {
     if (++looks == 3) throw std::runtime_error("a signal came");
   };
-  Loader expected(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  Loader expected(Dataset::Open(split.folder()), StallOptions(10, std::chrono::minutes(5)));
   Loader loader(Dataset::Open(split.folder(), {.files = &files}), options);
   AwaitRest();  // stuck
   auto taken = Take(loader, 2);
@@ -80,8 +81,9 @@ TEST(Stall, WhoWaitsMayLookElsewhere) {
 TEST(Stall, ALoaderGoesOnWhereTheDiskDoes) {
   const SmallSplit split(60);
   StuckFiles files(split.shard(1));
-  Loader expected(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
-  Loader loader(Dataset::Open(split.folder(), {.files = &files}), Options(10, milliseconds(50)));
+  Loader expected(Dataset::Open(split.folder()), StallOptions(10, std::chrono::minutes(5)));
+  Loader loader(Dataset::Open(split.folder(), {.files = &files}),
+                StallOptions(10, milliseconds(50)));
   AwaitRest();  // stuck
   auto taken = Take(loader, 2);
   EXPECT_THROW(loader.Next(), Error);
@@ -99,7 +101,7 @@ TEST(Stall, WhoIsToldToWaitsNoMore) {
   const SmallSplit split(60);
   for (const bool looks : {false, true}) {
     StuckFiles files(split.shard(1));
-    LoaderOptions options = Options(10, std::chrono::minutes(5));
+    LoaderOptions options = StallOptions(10, std::chrono::minutes(5));
     if (looks) options.while_waiting = [] {};
     Loader loader(Dataset::Open(split.folder(), {.files = &files}), options);
     auto taken = Take(loader, 2);
@@ -124,7 +126,7 @@ TEST(Stall, NoTimeoutIsTooLong) {
   const SmallSplit split(60);
   StuckFiles files(split.shard(0));
   auto loader = std::make_unique<Loader>(Dataset::Open(split.folder(), {.files = &files}),
-                                         Options(10, milliseconds::max()));
+                                         StallOptions(10, milliseconds::max()));
   AwaitRest();  // stuck
   std::atomic<bool> gone = false;
   const std::jthread owner([&] {
@@ -143,7 +145,7 @@ TEST(Stall, AProcessThatWasStoppedHasItsTimeAgain) {
               const int resumed = StopInAMoment(8);
               StuckFiles files(split.shard(0));
               Loader loader(Dataset::Open(split.folder(), {.files = &files}),
-                            Options(10, milliseconds(5000)));
+                            StallOptions(10, milliseconds(5000)));
               const std::jthread disk([&] {
                 char byte = 0;
                 if (::read(resumed, &byte, 1) == 1) files.LetGo();
@@ -160,7 +162,7 @@ TEST(Stall, ALoaderThatGoesWhileTheProcessIsStoppedJoinsItsReaders) {
               StuckFiles files(split.shard(0));
               std::optional<Loader> loader;
               loader.emplace(Dataset::Open(split.folder(), {.files = &files}),
-                             Options(10, milliseconds(5000)));
+                             StallOptions(10, milliseconds(5000)));
               AwaitRest();  // stuck
               const int resumed = StopInAMoment(8);
               std::atomic<bool> let_go = false;
@@ -181,7 +183,7 @@ TEST(Idle, WhoWaitsForTheDiskSleeps) {
   const SmallSplit split(60);
   StuckFiles files(split.shard(0));
   Loader loader(Dataset::Open(split.folder(), {.files = &files}),
-                Options(10, std::chrono::minutes(5)));
+                StallOptions(10, std::chrono::minutes(5)));
   std::jthread consumer([&] { EXPECT_TRUE(loader.Next()); });
   EXPECT_TRUE(TheOthersSleep());
   files.LetGo();
@@ -189,14 +191,14 @@ TEST(Idle, WhoWaitsForTheDiskSleeps) {
 
 TEST(Idle, WhoWaitsForRoomSleeps) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  Loader loader(Dataset::Open(split.folder()), StallOptions(10, std::chrono::minutes(5)));
   Settled(loader);
   EXPECT_TRUE(TheOthersSleep());
 }
 
 TEST(Idle, AtAnEpochsEndTheNextEpochIsAlreadyThere) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  Loader loader(Dataset::Open(split.folder()), StallOptions(10, std::chrono::minutes(5)));
   Take(loader, 6);
   const LoaderStats before = Settled(loader);
   EXPECT_EQ(before.ready, before.slots);
@@ -209,7 +211,7 @@ TEST(Fork, AChildIsToldAndCanLetGo) {
   if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer lets no forked child start threads";
   const SmallSplit split(60);
   std::optional<Loader> loader;
-  loader.emplace(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+  loader.emplace(Dataset::Open(split.folder()), StallOptions(10, std::chrono::minutes(5)));
   auto held = loader->Next();
   Settled(*loader);
   EXPECT_EQ(InChild([&] {
@@ -221,7 +223,7 @@ TEST(Fork, AChildIsToldAndCanLetGo) {
               }
               held.reset();
               loader.reset();
-              Loader own(Dataset::Open(split.folder()), Options(10, std::chrono::minutes(5)));
+              Loader own(Dataset::Open(split.folder()), StallOptions(10, std::chrono::minutes(5)));
               return own.Next().has_value() && ReadStats(::getpid()).loaders.size() == 1;
             }),
             0);

@@ -22,13 +22,13 @@ namespace {
 
 using testing::HasSubstr;
 
-LoaderOptions Options(uint32_t batch, int threads = 2) {
+LoaderOptions StatsOptions(uint32_t batch, int threads = 2) {
   return {.fields = SmallFields(), .batch_size = batch, .seed = 17, .threads = threads};
 }
 
 TEST(Stats, CountWhatWasDone) {
   const SmallSplit split(203);
-  Loader loader(Dataset::Open(split.folder()), Options(10));
+  Loader loader(Dataset::Open(split.folder()), StatsOptions(10));
   Take(loader, 25);  // 20, and 5 of the next epoch
   const LoaderStats stats = Settled(loader);
   EXPECT_EQ(stats.batches, 25u);
@@ -67,7 +67,7 @@ TEST(Stats, WhatIsReadyIsNeverBelowNone) {
 
 TEST(Stats, WaitsThatLastAreCountedUpToNow) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options(10));
+  Loader loader(Dataset::Open(split.folder()), StatsOptions(10));
   const auto first = Settled(loader).Total(Stage::kRoom).time;
   const auto begin = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -77,7 +77,7 @@ TEST(Stats, WaitsThatLastAreCountedUpToNow) {
 
 TEST(Stats, HeldBatchesAreCounted) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options(10));
+  Loader loader(Dataset::Open(split.folder()), StatsOptions(10));
   {
     const auto one = loader.Next();
     const auto two = loader.Next();
@@ -93,8 +93,8 @@ TEST(Stats, HeldBatchesAreCounted) {
 TEST(Stats, AnotherProcessReadsThem) {
   const SmallSplit split(203);
   const Dataset dataset = Dataset::Open(split.folder());
-  Loader first(dataset, Options(10));
-  Loader second(dataset, Options(20, 1));
+  Loader first(dataset, StatsOptions(10));
+  Loader second(dataset, StatsOptions(20, 1));
   Take(first, 3);
   const uint64_t made = Settled(first).Total(Stage::kRead).count;
   Settled(second);
@@ -111,7 +111,7 @@ TEST(Stats, AnotherProcessReadsThem) {
 
 TEST(Stats, AForkedChildDoesNotPassForItsParent) {
   const SmallSplit split(60);
-  Loader loader(Dataset::Open(split.folder()), Options(10));
+  Loader loader(Dataset::Open(split.folder()), StatsOptions(10));
   Settled(loader);
   EXPECT_EQ(InChild([&] {
               const StatsReading own = ReadStats(::getpid());
@@ -124,7 +124,7 @@ TEST(Stats, AreGoneWithTheLoader) {
   const SmallSplit split(60);
   std::optional<Batch> held;
   {
-    Loader loader(Dataset::Open(split.folder()), Options(10));
+    Loader loader(Dataset::Open(split.folder()), StatsOptions(10));
     EXPECT_EQ(ReadStats(::getpid()).loaders.size(), 1u);
     held = loader.Next();
   }

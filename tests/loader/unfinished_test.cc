@@ -30,7 +30,7 @@ TEST_P(Unfinished, FinishedLaterTheyAreTheSame) {
     Loader whole(dataset, Options(false, layout, GetParam()));
     Loader raw(dataset, Options(true, layout, GetParam()));
     const auto& field = std::get<ImageField>(raw.options().fields[0]);
-    const Finisher finisher(FinishOptionsOf(field));
+    const Finisher finisher(ToFinishOptions(field));
     std::vector<uint8_t> finished(finisher.out_bytes());
     int flips = 0;
     while (const auto expected = whole.Next()) {
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Crops, Unfinished,
                                          CropKind::kRandomResized, CropKind::kResize));
 
 TEST(Unfinished, OptionsOfAFieldWithoutSenseAreRefused) {
-  EXPECT_THROW(FinishOptionsOf({.height = 0}), Error);
+  EXPECT_THROW(ToFinishOptions({.height = 0}), Error);
 }
 
 }  // namespace

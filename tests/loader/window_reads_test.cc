@@ -143,7 +143,7 @@ class WindowReads : public testing::Test {
   std::pair<uint64_t, uint64_t> Visits(const Epoch& epoch) const {
     std::map<std::pair<std::string, uint64_t>, uint64_t> block_at;
     for (const uint64_t id : epoch.of_lanes) {
-      const Place place = dataset_.PlaceOf(id);
+      const Place place = dataset_.FindPlace(id);
       block_at[{place.path, *place.offset}] = id / kBlock;
     }
     std::set<uint64_t> blocks;
@@ -177,10 +177,10 @@ class WindowReads : public testing::Test {
 
   void SetUp() override {
     for (uint64_t id = 0; id < kRecords; ++id) {
-      const Place at = dataset_.PlaceOf(id);
+      const Place at = dataset_.FindPlace(id);
       uint64_t end = std::filesystem::file_size(at.path);
-      if (id + 1 < kRecords && dataset_.PlaceOf(id + 1).path == at.path) {
-        end = *dataset_.PlaceOf(id + 1).offset;
+      if (id + 1 < kRecords && dataset_.FindPlace(id + 1).path == at.path) {
+        end = *dataset_.FindPlace(id + 1).offset;
       }
       frame_bytes_.push_back(end - *at.offset);
     }

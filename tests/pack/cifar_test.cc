@@ -24,7 +24,7 @@ const std::string kBin = kGolden + "cifar-10-batches-bin";
 const std::string kArchive = kGolden + "cifar-10-python.tar.gz";
 constexpr uint64_t kRows = 16;  // per batch
 
-ByteBuffer Contents(const std::string& path) { return ReadWholeFile(PosixFiles(), path); }
+ByteBuffer FileContents(const std::string& path) { return ReadWholeFile(PosixFiles(), path); }
 
 void Write(const std::string& path, ByteView bytes) {
   WriteFileAtomically(PosixFiles(), path, bytes, false);
@@ -71,7 +71,7 @@ std::vector<Item> ItemsOfBinary() {
   std::vector<Item> items;
   for (const char* name : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4",
                            "data_batch_5", "test_batch"}) {
-    const ByteBuffer bytes = Contents(kBin + "/" + name + ".bin");
+    const ByteBuffer bytes = FileContents(kBin + "/" + name + ".bin");
     for (size_t at = 0; at < bytes.size(); at += 3073) {
       items.push_back(ItemOfRow(ByteView(bytes).subspan(at, 3073)));
     }
@@ -106,7 +106,7 @@ class CifarFolder {
 };
 
 ByteBuffer GoldenPickle(const std::string& name) {
-  return Contents(GoldenPath("pickle/" + name + ".pickle"));
+  return FileContents(GoldenPath("pickle/" + name + ".pickle"));
 }
 
 // Opens a folder whose second batch is the named pickle.
@@ -380,7 +380,7 @@ TEST(CifarTest, ALabelOutOfRangeIsFoundAtItsRow) {
 
 TEST(CifarTest, ALabelOutOfRangeInABinaryRowIsFound) {
   const CifarFolder folder(kBin);
-  ByteBuffer bytes = Contents(folder / "test_batch.bin");
+  ByteBuffer bytes = FileContents(folder / "test_batch.bin");
   bytes[3 * 3073] = 10;
   Write(folder / "test_batch.bin", bytes);
   const auto source = OpenCifar({.path = folder.path()});
@@ -430,7 +430,7 @@ TEST(CifarTest, ARowAloneIsTheSameInEveryOrder) {
 
 TEST(CifarTest, ATruncatedPickleIsCorrupt) {
   const CifarFolder folder;
-  ByteBuffer bytes = Contents(folder / "data_batch_3");
+  ByteBuffer bytes = FileContents(folder / "data_batch_3");
   for (const size_t size : {size_t{0}, size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
     Write(folder / "data_batch_3", ByteView(bytes).first(size));
     EXPECT_EQ(OpenError(folder.path()).kind(), ErrorKind::kCorrupt) << size;
@@ -439,7 +439,7 @@ TEST(CifarTest, ATruncatedPickleIsCorrupt) {
 
 TEST(CifarTest, ABinaryFileOfPartOfARowIsCorrupt) {
   const CifarFolder folder(kBin);
-  ByteBuffer bytes = Contents(folder / "data_batch_1.bin");
+  ByteBuffer bytes = FileContents(folder / "data_batch_1.bin");
   bytes.pop_back();
   Write(folder / "data_batch_1.bin", bytes);
   const Error error = OpenError(folder.path());
@@ -464,7 +464,7 @@ TEST(CifarTest, AFileThatChangesWhileItIsReadIsAnError) {
 
 TEST(CifarTest, ATruncatedArchiveIsCorruptWhereverItEnds) {
   const TemporaryFolder folder;
-  const ByteBuffer bytes = Contents(kArchive);
+  const ByteBuffer bytes = FileContents(kArchive);
   for (size_t cut = 1; cut < bytes.size(); cut += cut < 40 ? 1 : 9973) {
     Write(folder / "a.tar.gz", ByteView(bytes).first(bytes.size() - cut));
     const Error error = OpenError(folder / "a.tar.gz");
@@ -476,8 +476,8 @@ TEST(CifarTest, ATruncatedArchiveIsCorruptWhereverItEnds) {
 
 TEST(CifarTest, AFlippedBitInAnArchiveIsCorrupt) {
   const TemporaryFolder folder;
-  for (size_t at = 3000; at < Contents(kArchive).size(); at += 17011) {
-    ByteBuffer bytes = Contents(kArchive);
+  for (size_t at = 3000; at < FileContents(kArchive).size(); at += 17011) {
+    ByteBuffer bytes = FileContents(kArchive);
     bytes[at] ^= 0x10;
     Write(folder / "a.tar.gz", bytes);
     EXPECT_EQ(OpenError(folder / "a.tar.gz").kind(), ErrorKind::kCorrupt) << at;

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-PackStreamOptions Options(const TemporaryFolder& folder) {
+PackStreamOptions StreamOptions(const TemporaryFolder& folder) {
   PackStreamOptions options;
   options.out = folder / "out";
   options.shard_bytes = 1000;
@@ -61,7 +61,7 @@ std::vector<std::string> FilesOf(const std::string& folder) {
 
 TEST(PackStreamTest, SplitsHaveShardsInTheOrderOfTheRecords) {
   const TemporaryFolder folder;
-  PackStream stream(Options(folder));
+  PackStream stream(StreamOptions(folder));
   stream.BeginSplit("train");
   AddNumbers(stream, 0, 50);
   stream.BeginSplit("eval");
@@ -85,7 +85,7 @@ TEST(PackStreamTest, SplitsHaveShardsInTheOrderOfTheRecords) {
 
 TEST(PackStreamTest, IsVerifiedWhereASplitHasNoRecords) {
   const TemporaryFolder folder;
-  PackStream stream(Options(folder));
+  PackStream stream(StreamOptions(folder));
   stream.BeginSplit("nothing");
   stream.BeginSplit("train");
   AddNumbers(stream, 0, 5);
@@ -99,7 +99,7 @@ TEST(PackStreamTest, IsVerifiedWhereASplitHasNoRecords) {
 TEST(PackStreamTest, WhatIsNotFinishedLeavesNothing) {
   const TemporaryFolder folder;
   {
-    PackStream stream(Options(folder));
+    PackStream stream(StreamOptions(folder));
     stream.BeginSplit("train");
     AddNumbers(stream, 0, 200);
   }
@@ -109,7 +109,7 @@ TEST(PackStreamTest, WhatIsNotFinishedLeavesNothing) {
 
 TEST(PackStreamTest, ADuplicateNameLeavesTheRecordOut) {
   const TemporaryFolder folder;
-  PackStream stream(Options(folder));
+  PackStream stream(StreamOptions(folder));
   stream.BeginSplit("train");
   ExampleBuilder features;
   features.AddInt64("a", 1);
@@ -121,10 +121,10 @@ TEST(PackStreamTest, ADuplicateNameLeavesTheRecordOut) {
 
 TEST(PackStreamTest, RefusesWhatCannotBe) {
   const TemporaryFolder folder;
-  PackStreamOptions nothing = Options(folder);
+  PackStreamOptions nothing = StreamOptions(folder);
   nothing.shard_bytes = 0;
   EXPECT_THAT([&] { PackStream stream(nothing); }, ThrowsMessage<Error>(HasSubstr("0 bytes")));
-  PackStream stream(Options(folder));
+  PackStream stream(StreamOptions(folder));
   ExampleBuilder features;
   EXPECT_THAT([&] { stream.Add(features); }, ThrowsMessage<Error>(HasSubstr("without a split")));
   stream.BeginSplit("train");
@@ -138,16 +138,16 @@ TEST(PackStreamTest, RefusesWhatCannotBe) {
 TEST(PackStreamTest, RefusesAFolderThatWasPackedUnlessItMayOverwrite) {
   const TemporaryFolder folder;
   for (const int64_t records : {10, 20}) {
-    PackStreamOptions options = Options(folder);
+    PackStreamOptions options = StreamOptions(folder);
     options.overwrite = records == 20;
     PackStream stream(options);
     stream.BeginSplit("train");
     AddNumbers(stream, 0, records);
     stream.Finish();
-    EXPECT_THAT([&] { PackStream again(Options(folder)); },
+    EXPECT_THAT([&] { PackStream again(StreamOptions(folder)); },
                 ThrowsMessage<Error>(HasSubstr("another recpack")));
   }
-  EXPECT_THAT([&] { PackStream again(Options(folder)); },
+  EXPECT_THAT([&] { PackStream again(StreamOptions(folder)); },
               ThrowsMessage<Error>(HasSubstr("belongs to another pack job")));
   EXPECT_EQ(Verify(FindLayout(folder / "out"), {}).records, 20);
 }
@@ -155,7 +155,7 @@ TEST(PackStreamTest, RefusesAFolderThatWasPackedUnlessItMayOverwrite) {
 TEST(PackStreamTest, AFullDiskLeavesNothing) {
   const TemporaryFolder folder;
   FaultyFiles files;
-  PackStreamOptions options = Options(folder);
+  PackStreamOptions options = StreamOptions(folder);
   options.files = &files;
   options.writer.buffer_bytes = 1;
   for (const int64_t room : {0, 500, 3000, 6000}) {
@@ -169,7 +169,7 @@ TEST(PackStreamTest, AFullDiskLeavesNothing) {
 TEST(PackStreamTest, WhateverCannotBeRenamedLeavesNothing) {
   const TemporaryFolder folder;
   FaultyFiles files;
-  PackStreamOptions options = Options(folder);
+  PackStreamOptions options = StreamOptions(folder);
   options.files = &files;
   for (const std::string name :
        {"plan.json", "train-00001-of-00007.tfrecord.recindex", "train-00001-of-00007.tfrecord.json",
@@ -183,7 +183,7 @@ TEST(PackStreamTest, WhateverCannotBeRenamedLeavesNothing) {
 // Records may come from the data set that is overwritten.
 TEST(PackStreamTest, WhatIsOverwrittenStaysUntilAllRecordsCame) {
   const TemporaryFolder folder;
-  PackStreamOptions options = Options(folder);
+  PackStreamOptions options = StreamOptions(folder);
   for (const bool last : {false, true}) {
     PackStream stream(options);
     stream.BeginSplit("train");
@@ -210,7 +210,7 @@ TEST(PackStreamTest, WhatIsOverwrittenStaysUntilAllRecordsCame) {
 TEST(PackStreamTest, WhatFailsBehindTheManifestLeavesNothing) {
   const TemporaryFolder folder;
   FaultyFiles files;
-  PackStreamOptions options = Options(folder);
+  PackStreamOptions options = StreamOptions(folder);
   options.files = &files;
   files.before_rename = [&](const std::string& to) {  // a folder that cannot be removed
     if (to.ends_with("/manifest.json")) fs::create_directories(folder / "out/.recpack/a.tmp/b");
@@ -221,7 +221,7 @@ TEST(PackStreamTest, WhatFailsBehindTheManifestLeavesNothing) {
 
 TEST(PackStreamTest, RefusesASplitWhoseNameIsNotUtf8) {
   const TemporaryFolder folder;
-  PackStream stream(Options(folder));
+  PackStream stream(StreamOptions(folder));
   EXPECT_THAT([&] { stream.BeginSplit("tr\xe9s"); },
               ThrowsMessage<Error>(HasSubstr("name of a split")));
 }

@@ -26,7 +26,7 @@ PickleDocument Parse(const std::string& pickle) {
 }
 
 // Returns the error of parsing; fails the test if there is none.
-Error ErrorOf(const std::string& pickle) {
+Error PickleError(const std::string& pickle) {
   try {
     Parse(pickle);
   } catch (const Error& error) {
@@ -171,17 +171,17 @@ TEST(PickleTest, GlobalsAreNamedAndNotExecuted) {
 }
 
 TEST(PickleTest, GlobalsThatWouldHarmATerminalAreShownHarmlessly) {
-  EXPECT_THAT(ErrorOf("cos\x1b[2J\nx\n.").what(), HasSubstr("os?[2J.x"));
+  EXPECT_THAT(PickleError("cos\x1b[2J\nx\n.").what(), HasSubstr("os?[2J.x"));
 }
 
 TEST(PickleTest, ObjectsAreRefused) {
   for (const char* pickle : {"Pid\n.", "NQ.", "(ios\nsystem\n.", "NN\x81.", "\x8f.", "\x97."}) {
-    EXPECT_EQ(ErrorOf(pickle).kind(), ErrorKind::kUnsupported) << pickle;
+    EXPECT_EQ(PickleError(pickle).kind(), ErrorKind::kUnsupported) << pickle;
   }
 }
 
 TEST(PickleTest, LaterProtocolsAreRefused) {
-  EXPECT_EQ(ErrorOf("\x80\x06N.").kind(), ErrorKind::kUnsupported);
+  EXPECT_EQ(PickleError("\x80\x06N.").kind(), ErrorKind::kUnsupported);
 }
 
 TEST(PickleTest, TheLastOfEqualKeysCounts) {
@@ -206,7 +206,7 @@ struct Damage {
 class DamagedPickle : public testing::TestWithParam<Damage> {};
 
 TEST_P(DamagedPickle, IsCorruptWithItsPlace) {
-  const Error error = ErrorOf(GetParam().pickle);
+  const Error error = PickleError(GetParam().pickle);
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
   EXPECT_TRUE(error.place().offset.has_value());
   EXPECT_EQ(error.place().path, "p");
@@ -251,14 +251,14 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(PickleTest, TooManyValuesAreRefused) {
-  EXPECT_EQ(ErrorOf(std::string(size_t{5} << 20, 'N')).kind(), ErrorKind::kUnsupported);
-  EXPECT_EQ(ErrorOf(std::string(size_t{5} << 20, '(')).kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(PickleError(std::string(size_t{5} << 20, 'N')).kind(), ErrorKind::kUnsupported);
+  EXPECT_EQ(PickleError(std::string(size_t{5} << 20, '(')).kind(), ErrorKind::kCorrupt);
 }
 
 TEST(PickleTest, RepeatedDecodingOfOneLongTextIsRefused) {
   std::string pickle = "X" + std::string("\0\0\1\0", 4) + std::string(65536, 'x') + "q\1";
   for (int i = 0; i < 100; ++i) pickle += "c_codecs\nencode\n(h\1U\6latin1tR";
-  EXPECT_EQ(ErrorOf(pickle + ".").kind(), ErrorKind::kUnsupported);
+  EXPECT_EQ(PickleError(pickle + ".").kind(), ErrorKind::kUnsupported);
 }
 
 // Changes each byte of a small pickle: the result is always a value or an Error.

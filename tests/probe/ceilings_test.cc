@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-Ceilings Made(const std::string& storage = "ext4 on /dev/vda", int64_t at = 1000) {
+Ceilings MadeCeilings(const std::string& storage = "ext4 on /dev/vda", int64_t at = 1000) {
   return {.measured_at = at,
           .machine = MachineKey(),
           .storage = storage,
@@ -43,17 +43,17 @@ TEST(KeptCeilings, AreReadAsTheyWereKept) {
   const TemporaryFolder folder;
   EXPECT_FALSE(KeptCeilings(folder.path())) << "there are none yet";
   const std::string inner = folder / "deep/er";
-  KeepCeilings(Made(), inner);
+  KeepCeilings(MadeCeilings(), inner);
   const auto kept = KeptCeilings(inner);
   ASSERT_TRUE(kept);
-  EXPECT_EQ(CeilingsJson(*kept), CeilingsJson(Made()));
+  EXPECT_EQ(CeilingsJson(*kept), CeilingsJson(MadeCeilings()));
   EXPECT_EQ(kept->Find(kKernelLaunch)->one.unavailable, "no device");
 }
 
 TEST(KeptCeilings, OfTheStorageThatIsAskedForElseTheLatest) {
   const TemporaryFolder folder;
-  KeepCeilings(Made("a", 3000), folder.path());
-  KeepCeilings(Made("b", 2000), folder.path());
+  KeepCeilings(MadeCeilings("a", 3000), folder.path());
+  KeepCeilings(MadeCeilings("b", 2000), folder.path());
   EXPECT_EQ(KeptCeilings(folder.path())->storage, "a");
   EXPECT_EQ(KeptCeilings(folder.path(), "b")->storage, "b");
   EXPECT_FALSE(KeptCeilings(folder.path(), "c"));
@@ -61,7 +61,7 @@ TEST(KeptCeilings, OfTheStorageThatIsAskedForElseTheLatest) {
 
 TEST(KeptCeilings, OfOtherMachinesAreNone) {
   const TemporaryFolder folder;
-  Ceilings other = Made();
+  Ceilings other = MadeCeilings();
   other.machine = "another one";
   KeepCeilings(other, folder.path());
   EXPECT_FALSE(KeptCeilings(folder.path()));
@@ -70,9 +70,9 @@ TEST(KeptCeilings, OfOtherMachinesAreNone) {
 // Truncated files, other versions, invalid JSON, wrong types.
 TEST(KeptCeilings, DamagedFilesAreNone) {
   const TemporaryFolder folder;
-  KeepCeilings(Made(), folder.path());
+  KeepCeilings(MadeCeilings(), folder.path());
   const fs::path path = fs::directory_iterator(folder.path())->path();
-  const std::string whole = CeilingsJson(Made());
+  const std::string whole = CeilingsJson(MadeCeilings());
   for (size_t size = 0; size < whole.size(); size += 7) {
     std::ofstream(path, std::ios::trunc) << whole.substr(0, size);
     EXPECT_FALSE(KeptCeilings(folder.path())) << size;
@@ -91,7 +91,7 @@ TEST(KeptCeilings, DamagedFilesAreNone) {
 
 TEST(KeptCeilings, WhereNoneCanBeKeptItSaysWhere) {
   try {
-    KeepCeilings(Made(), "/proc/nothing");
+    KeepCeilings(MadeCeilings(), "/proc/nothing");
     FAIL() << "something was written to /proc";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("/proc/nothing"));
@@ -99,7 +99,7 @@ TEST(KeptCeilings, WhereNoneCanBeKeptItSaysWhere) {
 }
 
 TEST(Ceilings, OfSomeThreadsLieBetweenOneAndAll) {
-  const Ceilings ceilings = Made();
+  const Ceilings ceilings = MadeCeilings();
   EXPECT_EQ(ceilings.Rate(kMemcpy, 1), 10);
   EXPECT_EQ(ceilings.Rate(kMemcpy, 2), 14);
   EXPECT_EQ(ceilings.Rate(kMemcpy, 4), 22);

@@ -13,8 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-TimedEvent Of(EventKind kind, int64_t begin, int64_t end, std::string name = {}, uint32_t lane = 1,
-              uint16_t device = Event::kNoDevice) {
+TimedEvent TraceEvent(EventKind kind, int64_t begin, int64_t end, std::string name = {},
+                      uint32_t lane = 1, uint16_t device = Event::kNoDevice) {
   Event event{.kind = kind, .device = device, .lane = lane, .begin = begin, .end = end};
   return {event, 5, std::move(name)};
 }
@@ -30,7 +30,8 @@ std::vector<json> Written(const std::vector<TimedEvent>& events, const char* pha
 }
 
 TEST(ChromeTrace, IsOfMicrosecondsSinceTheBeginning) {
-  const auto events = Written({Of(EventKind::kDevice, 2500, 4501, "add<1>(\"x\")", 3, 0)}, "X");
+  const auto events =
+      Written({TraceEvent(EventKind::kDevice, 2500, 4501, "add<1>(\"x\")", 3, 0)}, "X");
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0]["name"], "add<1>(\"x\")");
   EXPECT_EQ(events[0]["cat"], "device");
@@ -40,14 +41,15 @@ TEST(ChromeTrace, IsOfMicrosecondsSinceTheBeginning) {
 }
 
 TEST(ChromeTrace, EventsBeforeTheBeginningHaveNegativeTimes) {
-  EXPECT_DOUBLE_EQ(Written({Of(EventKind::kRange, 998, 1500, "r")}, "X")[0]["ts"], -0.002);
+  EXPECT_DOUBLE_EQ(Written({TraceEvent(EventKind::kRange, 998, 1500, "r")}, "X")[0]["ts"], -0.002);
 }
 
 TEST(ChromeTrace, StepsWaitsAndStreamsHaveThreadsOfTheirOwnWithNames) {
   const std::vector<TimedEvent> events = {
-      Of(EventKind::kStep, 1000, 2000), Of(EventKind::kInputWait, 1000, 1200),
-      Of(EventKind::kDevice, 1200, 1900, "k", 7, 0), Of(EventKind::kDevice, 1200, 1900, "k", 8, 0),
-      Of(EventKind::kHost, 1200, 1210, "cudaLaunchKernel")};
+      TraceEvent(EventKind::kStep, 1000, 2000), TraceEvent(EventKind::kInputWait, 1000, 1200),
+      TraceEvent(EventKind::kDevice, 1200, 1900, "k", 7, 0),
+      TraceEvent(EventKind::kDevice, 1200, 1900, "k", 8, 0),
+      TraceEvent(EventKind::kHost, 1200, 1210, "cudaLaunchKernel")};
   std::map<int, std::string> names;
   for (const json& name : Written(events, "M")) {
     if (name["name"] == "thread_name") names[name["tid"]] = name["args"]["name"];
@@ -58,9 +60,10 @@ TEST(ChromeTrace, StepsWaitsAndStreamsHaveThreadsOfTheirOwnWithNames) {
 
 // Checks what viewers rely on.
 TEST(ChromeTrace, OnOneThreadEventsNestOrAreApart) {
-  const std::vector<TimedEvent> events = {
-      Of(EventKind::kRange, 1000, 5000, "outer"), Of(EventKind::kRange, 1500, 2000, "inner"),
-      Of(EventKind::kRange, 4000, 6000, "across"), Of(EventKind::kRange, 5000, 7000, "next")};
+  const std::vector<TimedEvent> events = {TraceEvent(EventKind::kRange, 1000, 5000, "outer"),
+                                          TraceEvent(EventKind::kRange, 1500, 2000, "inner"),
+                                          TraceEvent(EventKind::kRange, 4000, 6000, "across"),
+                                          TraceEvent(EventKind::kRange, 5000, 7000, "next")};
   std::map<int, std::vector<std::pair<double, double>>> threads;
   for (const json& event : Written(events, "X")) {
     const double begin = event["ts"];
@@ -77,12 +80,12 @@ TEST(ChromeTrace, OnOneThreadEventsNestOrAreApart) {
 }
 
 TEST(ChromeTrace, WhatHasBegunIsThereOnce) {
-  TimedEvent begun = Of(EventKind::kInputWait, 1000, 0);
+  TimedEvent begun = TraceEvent(EventKind::kInputWait, 1000, 0);
   begun.event.open = true;
-  TimedEvent lasting = Of(EventKind::kInputWait, 3000, 0);
+  TimedEvent lasting = TraceEvent(EventKind::kInputWait, 3000, 0);
   lasting.event.open = true;
-  const auto events = Written({begun, Of(EventKind::kInputWait, 1000, 2000), lasting,
-                               Of(EventKind::kDevice, 3000, 4000, "", 2, 0)},
+  const auto events = Written({begun, TraceEvent(EventKind::kInputWait, 1000, 2000), lasting,
+                               TraceEvent(EventKind::kDevice, 3000, 4000, "", 2, 0)},
                               "X");
   ASSERT_EQ(events.size(), 3u);
   for (const json& event : events) {
@@ -111,7 +114,7 @@ TEST(ChromeTrace, OfNothingIsATraceStill) {
 
 TEST(KeptEvents, AreTheFirstAndTheLast) {
   KeptEvents kept(4);
-  for (int64_t i = 0; i < 10; ++i) kept.Add({Of(EventKind::kRange, i, i + 1)});
+  for (int64_t i = 0; i < 10; ++i) kept.Add({TraceEvent(EventKind::kRange, i, i + 1)});
   const auto begins = [](const std::vector<TimedEvent>& events) {
     std::vector<int64_t> all;
     for (const TimedEvent& timed : events) all.push_back(timed.event.begin);
@@ -121,10 +124,10 @@ TEST(KeptEvents, AreTheFirstAndTheLast) {
   EXPECT_THAT(begins(kept.Latest()), testing::ElementsAre(8, 9));
   EXPECT_EQ(kept.left_out(), 6u);
   KeptEvents whole(4);
-  for (int64_t i = 0; i < 4; ++i) whole.Add({Of(EventKind::kRange, i, i + 1)});
+  for (int64_t i = 0; i < 4; ++i) whole.Add({TraceEvent(EventKind::kRange, i, i + 1)});
   EXPECT_THAT(begins(whole.Latest()), testing::ElementsAre(0, 1, 2, 3));
   KeptEvents none;
-  none.Add({Of(EventKind::kRange, 0, 1)});
+  none.Add({TraceEvent(EventKind::kRange, 0, 1)});
   EXPECT_TRUE(none.All().empty());
 }
 

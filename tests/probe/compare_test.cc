@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const Change& Of(const Comparison& comparison, const std::string& what) {
+const Change& FindChange(const Comparison& comparison, const std::string& what) {
   for (const Change& change : comparison.changes) {
     if (change.what == what) return change;
   }
@@ -66,7 +66,7 @@ TEST(Compare, IntervalsHoldTheTruthAsOftenAsTheySay) {
 
 TEST(Compare, TheSameIsWithinError) {
   const Comparison comparison = CompareReports(Made({}), Made({}));
-  EXPECT_NEAR(Of(comparison, "steps/s").change->value, 1, 1e-12);
+  EXPECT_NEAR(FindChange(comparison, "steps/s").change->value, 1, 1e-12);
   for (const Change& change : comparison.changes) EXPECT_FALSE(change.sure()) << change.what;
   EXPECT_THAT(comparison.unlike, IsEmpty());
   EXPECT_FALSE(IsSlower(comparison, 0));
@@ -76,11 +76,11 @@ TEST(Compare, WhatIsFasterIsFasterForSure) {
   const Comparison comparison = CompareReports(
       Made({.step = 2.0}),
       Made({.step = 1.6, .input = {0.01, 0, 0.02}, .bottleneck = Bottleneck::kModel}));
-  const Change& rate = Of(comparison, "steps/s");
+  const Change& rate = FindChange(comparison, "steps/s");
   EXPECT_NEAR(rate.a.value, 0.5, 1e-5);
   EXPECT_NEAR(rate.change->value, 1.25, 1e-5);
   EXPECT_TRUE(rate.sure());
-  const Change& wait = Of(comparison, "waits for input");
+  const Change& wait = FindChange(comparison, "waits for input");
   EXPECT_NEAR(wait.change->value, -0.19, 1e-9);
   EXPECT_TRUE(wait.sure());
   EXPECT_EQ(comparison.cause_a, "decode");
@@ -98,7 +98,8 @@ TEST(Compare, SlowerByMoreThanALimit) {
 // The interval does not depend on the unit: steps may take seconds.
 TEST(Compare, HowLongStepsAreDoesNotNarrowTheInterval) {
   const auto rate = [](double step) {
-    return Of(CompareReports(Made({.step = step, .jitter = 0.4}), Made({.step = step})), "steps/s");
+    return FindChange(CompareReports(Made({.step = step, .jitter = 0.4}), Made({.step = step})),
+                      "steps/s");
   };
   const Change fast = rate(0.01), slow = rate(20);
   EXPECT_LT(slow.a.low, slow.a.value);
@@ -112,8 +113,8 @@ TEST(Compare, AFewUnlikeStepsHaveNoLeastMean) {
   a.verdict.left_out = 0;
   a.steps = {{{.steps = 1, .step = 1e-3}, {.steps = 1, .step = 10}}};
   const Comparison comparison = CompareReports(a, Made({}));
-  EXPECT_TRUE(std::isinf(Of(comparison, "steps/s").a.high));
-  EXPECT_FALSE(Of(comparison, "steps/s").sure());
+  EXPECT_TRUE(std::isinf(FindChange(comparison, "steps/s").a.high));
+  EXPECT_FALSE(FindChange(comparison, "steps/s").sure());
   EXPECT_FALSE(IsSlower(comparison, 0.05));
   EXPECT_THAT(CompareText(comparison), HasSubstr("no limit]"));
   EXPECT_TRUE(nlohmann::json::parse(CompareJson(comparison))["changes"][0]["a"]["high"].is_null());
@@ -130,16 +131,16 @@ TEST(Compare, SpeedIsKnownWhereWaitsAreNot) {
   KeptReport slow = Made({.step = 4.5});
   slow.verdict.band = Band::kUnknown;
   const Comparison comparison = CompareReports(Made({}), slow);
-  EXPECT_TRUE(Of(comparison, "steps/s").sure());
+  EXPECT_TRUE(FindChange(comparison, "steps/s").sure());
   EXPECT_TRUE(IsSlower(comparison, 0.05));
-  EXPECT_THROW(Of(comparison, "waits for input"), std::logic_error);
+  EXPECT_THROW(FindChange(comparison, "waits for input"), std::logic_error);
   EXPECT_THAT(comparison.notes, Contains("it is not known whether B waits for input"));
 }
 
 TEST(Compare, TheFirstStepsAreLeftOut) {
   KeptReport warm = Made({.steps = 1000});
   warm.steps[0][0].step = 1000;  // 10 steps, as many as the verdict left out
-  EXPECT_FALSE(Of(CompareReports(Made({}), warm), "steps/s").sure());
+  EXPECT_FALSE(FindChange(CompareReports(Made({}), warm), "steps/s").sure());
 }
 
 TEST(Compare, SaysWhatElseIsNotTheSame) {
@@ -165,11 +166,11 @@ TEST(Compare, ForPeopleAndPrograms) {
   EXPECT_THAT(text, HasSubstr("x1.250 [1.2"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
-  const auto json = nlohmann::json::parse(CompareJson(comparison));
-  EXPECT_EQ(json["changes"][0]["what"], "steps/s");
-  EXPECT_TRUE(json["changes"][0]["sure"]);
-  EXPECT_NEAR(json["changes"][0]["ratio"]["value"], 1.25, 1e-6);
-  EXPECT_EQ(json["stages"][0]["name"], "decode");
+  const auto parsed = nlohmann::json::parse(CompareJson(comparison));
+  EXPECT_EQ(parsed["changes"][0]["what"], "steps/s");
+  EXPECT_TRUE(parsed["changes"][0]["sure"]);
+  EXPECT_NEAR(parsed["changes"][0]["ratio"]["value"], 1.25, 1e-6);
+  EXPECT_EQ(parsed["stages"][0]["name"], "decode");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TimedEvent Range(const std::string& name, int64_t begin, int64_t end, uint32_t l
 }
 
 // Twenty steps of 100 with nested ranges, in two epochs; each step is followed by a pause of 20.
-std::vector<TimedEvent> Training(const std::string& step) {
+std::vector<TimedEvent> MarkedTraining(const std::string& step) {
   std::vector<TimedEvent> events;
   for (int64_t i = 0; i < 20; ++i) {
     const int64_t begin = 120 * i;
@@ -32,7 +32,7 @@ std::vector<TimedEvent> Training(const std::string& step) {
 }
 
 TEST(MarkedSteps, AreTheRepeatedRangeThatTakesMost) {
-  const auto steps = MarkedSteps(Training("pass "));
+  const auto steps = MarkedSteps(MarkedTraining("pass "));
   ASSERT_THAT(steps, SizeIs(1));
   const auto& [at, ranges] = *steps.begin();
   EXPECT_EQ(at, (std::pair{77, 5u}));
@@ -44,7 +44,7 @@ TEST(MarkedSteps, AreTheRepeatedRangeThatTakesMost) {
 }
 
 TEST(MarkedSteps, AreThoseThatSoundLikeStepsBeforeLongerOnes) {
-  auto events = Training("train:Step ");
+  auto events = MarkedTraining("train:Step ");
   for (int64_t i = 0; i < 10; ++i) events.push_back(Range("phase", 240 * i, 240 * i + 239));
   ASSERT_THAT(MarkedSteps(events), SizeIs(1));
   EXPECT_THAT(MarkedSteps(events).begin()->second, SizeIs(20));
@@ -63,7 +63,7 @@ TEST(MarkedSteps, AreNoEpochsNoRareOnesAndNoneWithinEachOther) {
 }
 
 TEST(MarkedSteps, MakeATrainerWhoseInputWaitsAreNotKnown) {
-  auto events = Training("step ");
+  auto events = MarkedTraining("step ");
   for (int64_t i = 0; i < 20; ++i) {
     events.push_back({.event = {.kind = EventKind::kDevice,
                                 .device = 0,
@@ -83,7 +83,7 @@ TEST(MarkedSteps, MakeATrainerWhoseInputWaitsAreNotKnown) {
 
 TEST(MarkedSteps, KnowInputWaitsWhereTheirThreadAskedForBatches) {
   const auto seen = [](uint32_t lane, const char* name, int64_t waits) {
-    auto events = Training("step ");
+    auto events = MarkedTraining("step ");
     for (int64_t i = 0; i < waits; ++i) {
       events.push_back({.event = {.kind = EventKind::kInputWait,
                                   .lane = lane,
@@ -94,7 +94,7 @@ TEST(MarkedSteps, KnowInputWaitsWhereTheirThreadAskedForBatches) {
     }
     return FindSteps(events, 5000).at(0).waits_seen;
   };
-  const uint32_t trains = Training("step ").at(0).event.lane;
+  const uint32_t trains = MarkedTraining("step ").at(0).event.lane;
   EXPECT_TRUE(seen(trains, "DataLoader", 20));
   EXPECT_FALSE(seen(trains, "evaluation", 20));
   EXPECT_FALSE(seen(trains + 1, "DataLoader", 20)) << "who knows how that one hands them over";
@@ -102,7 +102,7 @@ TEST(MarkedSteps, KnowInputWaitsWhereTheirThreadAskedForBatches) {
 }
 
 TEST(MarkedSteps, GiveWayToStepsThatAreTold) {
-  auto events = Training("step ");
+  auto events = MarkedTraining("step ");
   TimedEvent told = Range("", 0, 1000);
   told.event.kind = EventKind::kStep;
   events.push_back(told);

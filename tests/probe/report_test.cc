@@ -24,21 +24,21 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kBegin = 5'000 * kMs;  // of the watch
+constexpr int64_t kMillisecond = 1'000'000;
+constexpr int64_t kBegin = 5'000 * kMillisecond;  // of the watch
 
 // Steps of 10 ms: 3 wait, 1 copies, 6 computes.
 TrainerSteps Trainer(int steps) {
   TrainerSteps trainer{.process = 7, .lane = 8, .device = 0, .device_seen = true};
   for (int i = 0; i < steps; ++i) {
-    const int64_t begin = kBegin + i * 10 * kMs;
+    const int64_t begin = kBegin + i * 10 * kMillisecond;
     trainer.steps.push_back({.number = static_cast<uint64_t>(i),
                              .begin = begin,
-                             .end = begin + 10 * kMs,
-                             .input_wait = 3 * kMs,
-                             .uncovered_wait = 3 * kMs,
-                             .copies = kMs,
-                             .device = 6 * kMs});
+                             .end = begin + 10 * kMillisecond,
+                             .input_wait = 3 * kMillisecond,
+                             .uncovered_wait = 3 * kMillisecond,
+                             .copies = kMillisecond,
+                             .device = 6 * kMillisecond});
   }
   return trainer;
 }
@@ -47,7 +47,7 @@ Report Made(int steps = 100, Job job = {}) {
   const Evidence evidence{.trainers = {Trainer(steps)}, .unseen = {"the weather: no window"}};
   TimelineRecorder timeline;
   for (int i = 0; i < 20; ++i) {
-    timeline.Add(kBegin + i * 100 * kMs, kBegin + (i + 1) * 100 * kMs,
+    timeline.Add(kBegin + i * 100 * kMillisecond, kBegin + (i + 1) * 100 * kMillisecond,
                  {{"cpu", "", "the program", "cores", 1.5}});
   }
   return MakeReport({.recprobe = "1.2.3",
@@ -109,7 +109,7 @@ TEST(Report, StepsAreMeansOfStretchesAndNoneIsLost) {
 TEST(Report, StepsOfALoaderAreThoseOfTheVerdict) {
   Evidence evidence;
   for (int i = 0; i <= 20; ++i) {
-    LoaderSample sample{.time = i * 100 * kMs, .process = 7, .stats = {}};
+    LoaderSample sample{.time = i * 100 * kMillisecond, .process = 7, .stats = {}};
     sample.stats.batches = static_cast<uint64_t>(i);
     sample.stats.consumer_wait = std::chrono::milliseconds(30 * i);
     sample.stats.workers.resize(1);

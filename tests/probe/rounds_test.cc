@@ -12,20 +12,20 @@ namespace {
 double Gain(const std::vector<double>& means) { return 1 / means[1] - 1 / means[0]; }
 
 TEST(Rounds, FiguresAreOfTheMeans) {
-  const Estimate gain = EstimateOf({{0.1, 0.04}, {0.3, 0.06}, {0.2, 0.05}}, Gain);
+  const Estimate gain = EstimateFigure({{0.1, 0.04}, {0.3, 0.06}, {0.2, 0.05}}, Gain);
   EXPECT_DOUBLE_EQ(gain.value, 1 / 0.05 - 1 / 0.2);
   EXPECT_LT(gain.low, gain.value);
   EXPECT_GT(gain.high, gain.value);
 }
 
 TEST(Rounds, EqualRoundsLeaveNoDoubt) {
-  const Estimate gain = EstimateOf(Rounds(5, {0.2, 0.1}), Gain);
+  const Estimate gain = EstimateFigure(Rounds(5, {0.2, 0.1}), Gain);
   EXPECT_NEAR(gain.low, 5, 1e-9);
   EXPECT_NEAR(gain.high, 5, 1e-9);
 }
 
 TEST(Rounds, TwoRoundsSayTooLittleOfTheError) {
-  const Estimate gain = EstimateOf({{0.2, 0.1}, {0.2, 0.1}}, Gain);
+  const Estimate gain = EstimateFigure({{0.2, 0.1}, {0.2, 0.1}}, Gain);
   EXPECT_DOUBLE_EQ(gain.value, 5);
   EXPECT_TRUE(std::isinf(gain.low) && gain.low < 0);
   EXPECT_TRUE(std::isinf(gain.high) && gain.high > 0);
@@ -36,7 +36,8 @@ TEST(Rounds, TwoRoundsSayTooLittleOfTheError) {
 TEST(Rounds, WhatAllKindsShareCancels) {
   Rounds rounds;
   for (const double slower : {1.0, 1.5, 0.8, 1.2}) rounds.push_back({0.2 * slower, 0.1 * slower});
-  const Estimate ratio = EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
+  const Estimate ratio =
+      EstimateFigure(rounds, [](const auto& means) { return means[0] / means[1]; });
   EXPECT_NEAR(ratio.low, 2, 1e-6);
   EXPECT_NEAR(ratio.high, 2, 1e-6);
 }
@@ -56,7 +57,7 @@ double Held(size_t count, double memory) {
       before = memory * before + std::sqrt(1 - memory * memory) * noise(random);
       rounds.push_back({0.2 + 0.01 * before, 0.1 + 0.002 * noise(random)});
     }
-    const Estimate gain = EstimateOf(rounds, Gain);
+    const Estimate gain = EstimateFigure(rounds, Gain);
     held += gain.low <= truth && truth <= gain.high ? 1 : 0;
   }
   return held / double{kRuns};

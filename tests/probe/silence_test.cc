@@ -7,8 +7,8 @@
 namespace recpack::probe {
 namespace {
 
-TimedEvent Of(EventKind kind, int64_t begin, int64_t end, const char* name = "",
-              bool open = false) {
+TimedEvent SilenceEvent(EventKind kind, int64_t begin, int64_t end, const char* name = "",
+                        bool open = false) {
   return {.event = {.kind = kind, .open = open, .lane = 3, .begin = begin, .end = end},
           .process = 7,
           .name = name};
@@ -18,7 +18,8 @@ std::vector<TrainerSteps> Trainers() { return {TrainerSteps{.process = 7}}; }
 
 TEST(SilenceDetector, LastsFromTheLastEventUntilTheProcessWasLastSeen) {
   SilenceDetector detector;
-  detector.AddEvents({Of(EventKind::kStep, 0, 100), Of(EventKind::kDevice, 50, 90)});
+  detector.AddEvents(
+      {SilenceEvent(EventKind::kStep, 0, 100), SilenceEvent(EventKind::kDevice, 50, 90)});
   detector.AddProcesses({{.process = 7}}, 400);
   detector.AddProcesses({{.process = 8}}, 900);
   const auto silence = detector.Find(Trainers());
@@ -31,7 +32,7 @@ TEST(SilenceDetector, LastsFromTheLastEventUntilTheProcessWasLastSeen) {
 TEST(SilenceDetector, IgnoresAProgramThatHasEnded) {
   SilenceDetector detector;
   detector.AddProcesses({{.process = 7}}, 90);
-  detector.AddEvents({Of(EventKind::kStep, 0, 100)});
+  detector.AddEvents({SilenceEvent(EventKind::kStep, 0, 100)});
   detector.AddProcesses({{.process = 7, .state = 'Z'}}, 500);
   EXPECT_FALSE(detector.Find(Trainers()));
   EXPECT_FALSE(SilenceDetector().Find(Trainers()));
@@ -39,19 +40,19 @@ TEST(SilenceDetector, IgnoresAProgramThatHasEnded) {
 
 TEST(SilenceDetector, IgnoresEventsOfTheHooksOwnThread) {
   SilenceDetector detector;
-  detector.AddEvents(
-      {Of(EventKind::kStep, 0, 100), Of(EventKind::kRange, 100, 900, kInterpreterLock)});
+  detector.AddEvents({SilenceEvent(EventKind::kStep, 0, 100),
+                      SilenceEvent(EventKind::kRange, 100, 900, kInterpreterLock)});
   detector.AddProcesses({{.process = 7}}, 1000);
   EXPECT_EQ(detector.Find(Trainers())->since, 100);
 }
 
 TEST(SilenceDetector, ReportsAnOpenWaitForInput) {
   SilenceDetector detector;
-  detector.AddEvents(
-      {Of(EventKind::kInputWait, 50, 0, "", true), Of(EventKind::kInputWait, 50, 60)});
+  detector.AddEvents({SilenceEvent(EventKind::kInputWait, 50, 0, "", true),
+                      SilenceEvent(EventKind::kInputWait, 50, 60)});
   detector.AddProcesses({{.process = 7}}, 1000);
   EXPECT_FALSE(detector.Find(Trainers())->in_input);
-  detector.AddEvents({Of(EventKind::kInputWait, 100, 0, "", true)});
+  detector.AddEvents({SilenceEvent(EventKind::kInputWait, 100, 0, "", true)});
   EXPECT_TRUE(detector.Find(Trainers())->in_input);
   EXPECT_EQ(detector.Find(Trainers())->since, 100);
 }

@@ -69,7 +69,7 @@ std::vector<LoaderSample> Loader(const Seen& seen) {
   return samples;
 }
 
-LoaderUse Of(const Seen& seen, const std::optional<Ceilings>& ceilings = Known()) {
+LoaderUse FindUse(const Seen& seen, const std::optional<Ceilings>& ceilings = Known()) {
   const auto use = MakeLoaderUse({.loaders = Loader(seen)}, ceilings);
   EXPECT_TRUE(use);
   return use.value_or(LoaderUse());
@@ -101,7 +101,7 @@ TEST(StageUse, AStageWhoseTimeShrinksTakesNone) {
 }
 
 TEST(StageUse, WithoutCeilingsItSaysHowToHaveThem) {
-  const LoaderUse use = Of({.decode = 10}, std::nullopt);
+  const LoaderUse use = FindUse({.decode = 10}, std::nullopt);
   ASSERT_EQ(use.stages.size(), 1u);
   EXPECT_FALSE(use.stages[0].ceiling);
   EXPECT_TRUE(use.what_if.empty());
@@ -110,7 +110,7 @@ TEST(StageUse, WithoutCeilingsItSaysHowToHaveThem) {
 
 TEST(StageUse, AStageAtItsCeiling) {
   // One worker takes 10 s for 9,400 pictures of 1 ms each.
-  const LoaderUse use = Of({.decode = 10, .samples = 9400});
+  const LoaderUse use = FindUse({.decode = 10, .samples = 9400});
   ASSERT_EQ(use.stages.size(), 1u);
   EXPECT_NEAR(*use.stages[0].rate, 940, 1e-6);
   EXPECT_NEAR(*use.stages[0].ceiling, 1000, 1e-6);
@@ -119,27 +119,29 @@ TEST(StageUse, AStageAtItsCeiling) {
 }
 
 TEST(StageUse, MoreThreadsHelpWhereThereAreCores) {
-  const LoaderUse one = Of({.decode = 10, .samples = 9400, .consumer_wait = 9.9});
+  const LoaderUse one = FindUse({.decode = 10, .samples = 9400, .consumer_wait = 9.9});
   EXPECT_THAT(one.next, HasSubstr("4 threads would give"));
-  const LoaderUse all = Of({.workers = 4, .decode = 10, .samples = 37'600, .consumer_wait = 9.99});
+  const LoaderUse all =
+      FindUse({.workers = 4, .decode = 10, .samples = 37'600, .consumer_wait = 9.99});
   EXPECT_THAT(all.next, HasSubstr("on 4 of 4 cores; more threads cannot help"));
   EXPECT_THAT(all.next, HasSubstr("would give"));
 }
 
 TEST(StageUse, SmallerPicturesByAreaWhereNothingWasMeasured) {
-  const LoaderUse use = Of({.decode = 10, .samples = 9400, .consumer_wait = 9.99});
+  const LoaderUse use = FindUse({.decode = 10, .samples = 9400, .consumer_wait = 9.99});
   const double shorter_squared = 200'000 * 3.0 / 4;
   EXPECT_NEAR(Row(use, "--resize 256").loader, 940 * shorter_squared / (256.0 * 256), 1);
   Ceilings measured = Known();
   measured.resize = {.shorter = 256, .bytes = 0.6, .seconds = 0.5};
   EXPECT_NEAR(
-      Row(Of({.decode = 10, .samples = 9400, .consumer_wait = 9.99}, measured), "--resize").loader,
+      Row(FindUse({.decode = 10, .samples = 9400, .consumer_wait = 9.99}, measured), "--resize")
+          .loader,
       2 * 940, 1);
 }
 
 TEST(StageUse, TheConsumerIsTheLimitOfAll) {
   // The workers wait half of the time: the rate can at most double.
-  const LoaderUse use = Of({.decode = 10, .samples = 1000, .consumer_wait = 5});
+  const LoaderUse use = FindUse({.decode = 10, .samples = 1000, .consumer_wait = 5});
   EXPECT_NEAR(use.consumer_per_second, 200, 1e-6);
   for (const WhatIf& row : use.what_if) {
     if (row.change.find("ranks") == std::string::npos) {
@@ -150,7 +152,7 @@ TEST(StageUse, TheConsumerIsTheLimitOfAll) {
 }
 
 TEST(StageUse, StorageHasACeilingAndACure) {
-  const LoaderUse use = Of({.read = 1, .input = 9, .samples = 1000, .consumer_wait = 9});
+  const LoaderUse use = FindUse({.read = 1, .input = 9, .samples = 1000, .consumer_wait = 9});
   ASSERT_EQ(use.stages.front().stage, Stage::kInput);
   EXPECT_NEAR(*use.stages.front().ceiling, 1e8 / 101'016, 0.1);
   EXPECT_THAT(use.stages.front().next, HasSubstr("--cache records"));
@@ -159,21 +161,22 @@ TEST(StageUse, StorageHasACeilingAndACure) {
 
 TEST(StageUse, WhatWasInMemoryIsNotHeldToStorage) {
   // 1,000 records of 101 kB in 0.1 s: ten times the storage ceiling.
-  const LoaderUse use = Of({.read = 9.9, .input = 0.1, .samples = 1000, .consumer_wait = 9.99});
+  const LoaderUse use =
+      FindUse({.read = 9.9, .input = 0.1, .samples = 1000, .consumer_wait = 9.99});
   ASSERT_EQ(use.stages.back().stage, Stage::kInput);
   EXPECT_NEAR(*use.stages.back().ceiling, 2e10 / 101'016, 1);
   EXPECT_THAT(use.stages.back().next, Not(HasSubstr("--cache records")));
   EXPECT_GT(Row(use, "4 threads").loader, 350);
   Ceilings slow = Known();
   slow.rates[0].one.value = slow.rates[0].all.value = 1e6;
-  EXPECT_GT(Row(Of({.read = 9.9, .input = 0.1, .samples = 1000, .consumer_wait = 9.99}, slow),
+  EXPECT_GT(Row(FindUse({.read = 9.9, .input = 0.1, .samples = 1000, .consumer_wait = 9.99}, slow),
                 "4 threads")
                 .loader,
             350);
 }
 
 TEST(StageUse, WorkersThatWaitForRoomAreNoBottleneck) {
-  const LoaderUse use = Of({.decode = 2, .room = 8, .consumer_wait = 0});
+  const LoaderUse use = FindUse({.decode = 2, .room = 8, .consumer_wait = 0});
   EXPECT_THAT(use.next, HasSubstr("wait 80 % of their time for a free slot"));
   EXPECT_THAT(use.stages, Not(Contains(Field(&StageUse::stage, Stage::kRoom))));
 }
@@ -181,7 +184,7 @@ TEST(StageUse, WorkersThatWaitForRoomAreNoBottleneck) {
 TEST(StageUse, NumbersOfThreadsEndWithTheCores) {
   Ceilings three = Known();
   three.cores = 3;
-  const LoaderUse use = Of({.decode = 10}, three);
+  const LoaderUse use = FindUse({.decode = 10}, three);
   Row(use, "3 threads");
   for (const WhatIf& row : use.what_if) EXPECT_THAT(row.change, Not(HasSubstr("4 threads")));
 }
@@ -190,7 +193,7 @@ TEST(StageUse, WhatIsNotMeasuredIsUnavailableInJson) {
   Ceilings none = Known();
   none.rates.clear();
   const auto json =
-      nlohmann::json::parse(LoaderUseJson(Of({.decode = 5, .read = 3, .input = 2}, none)));
+      nlohmann::json::parse(LoaderUseJson(FindUse({.decode = 5, .read = 3, .input = 2}, none)));
   for (const auto& stage : json["stages"]) {
     EXPECT_TRUE(stage["ceiling"].contains("unavailable")) << stage;
     EXPECT_TRUE(stage["ceiling_share"].contains("unavailable")) << stage;

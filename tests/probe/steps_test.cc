@@ -14,8 +14,8 @@ using testing::SizeIs;
 constexpr int kProcess = 77;
 constexpr uint32_t kTrainer = 5;
 
-TimedEvent Of(EventKind kind, int64_t begin, int64_t end, uint32_t lane = kTrainer,
-              uint16_t device = 0) {
+TimedEvent StepEvent(EventKind kind, int64_t begin, int64_t end, uint32_t lane = kTrainer,
+                     uint16_t device = 0) {
   return {.event = {.kind = kind, .device = device, .lane = lane, .begin = begin, .end = end},
           .process = kProcess};
 }
@@ -24,9 +24,9 @@ TimedEvent Of(EventKind kind, int64_t begin, int64_t end, uint32_t lane = kTrain
 std::vector<TimedEvent> TwoSteps() {
   std::vector<TimedEvent> events;
   for (const int64_t begin : {1000, 1100}) {
-    events.push_back(Of(EventKind::kInputWait, begin, begin + 30));
-    events.push_back(Of(EventKind::kDevice, begin + 30, begin + 90));
-    TimedEvent step = Of(EventKind::kStep, begin, begin + 100);
+    events.push_back(StepEvent(EventKind::kInputWait, begin, begin + 30));
+    events.push_back(StepEvent(EventKind::kDevice, begin + 30, begin + 90));
+    TimedEvent step = StepEvent(EventKind::kStep, begin, begin + 100);
     step.event.value = static_cast<uint64_t>(begin / 100);
     events.push_back(step);
   }
@@ -59,9 +59,9 @@ TEST(Steps, WaitsAndWorkAreThoseWithinTheStep) {
 // Busy time is reported per wait, and divided if the wait lies in two steps.
 TEST(Steps, WhatTheThreadRanInItsWaitsIsTheirs) {
   std::vector<TimedEvent> events = TwoSteps();
-  events.push_back(Of(EventKind::kInputWait, 1080, 1100));
+  events.push_back(StepEvent(EventKind::kInputWait, 1080, 1100));
   events.back().event.value = 10;
-  events.push_back(Of(EventKind::kInputWait, 1190, 1210));
+  events.push_back(StepEvent(EventKind::kInputWait, 1190, 1210));
   events.back().event.value = 99;  // clocks differ: limited to the wait
   EXPECT_EQ(Only(events).busy_wait, 10);
   EXPECT_EQ(Only(events, 1).busy_wait, 10);
@@ -88,7 +88,8 @@ TEST(Steps, ADeviceIsTheOneThatStepsName) {
 
 TEST(Steps, AWaitThatTheDevicesWorkCoversCostsNothing) {
   auto events = TwoSteps();
-  events.push_back(Of(EventKind::kDevice, 990, 1020, 900));  // a stream, from the step before
+  events.push_back(
+      StepEvent(EventKind::kDevice, 990, 1020, 900));  // a stream, from the step before
   const StepRecord step = Only(events);
   EXPECT_EQ(step.input_wait, 30);
   EXPECT_EQ(step.uncovered_wait, 10);
@@ -96,21 +97,21 @@ TEST(Steps, AWaitThatTheDevicesWorkCoversCostsNothing) {
 
 TEST(Steps, WorkOfAnotherDeviceCoversNothing) {
   auto events = TwoSteps();
-  events.push_back(Of(EventKind::kDevice, 990, 1200, 900, 1));
+  events.push_back(StepEvent(EventKind::kDevice, 990, 1200, 900, 1));
   EXPECT_EQ(Only(events).uncovered_wait, 30);
 }
 
 TEST(Steps, WhereTheTrainerNamesNoDeviceAllOfItsProcessCount) {
   std::vector<TimedEvent> events;
-  events.push_back(Of(EventKind::kStep, 0, 100, kTrainer, Event::kNoDevice));
-  events.push_back(Of(EventKind::kInputWait, 0, 50, kTrainer, Event::kNoDevice));
-  events.push_back(Of(EventKind::kDevice, 20, 60, 900, 3));
+  events.push_back(StepEvent(EventKind::kStep, 0, 100, kTrainer, Event::kNoDevice));
+  events.push_back(StepEvent(EventKind::kInputWait, 0, 50, kTrainer, Event::kNoDevice));
+  events.push_back(StepEvent(EventKind::kDevice, 20, 60, 900, 3));
   EXPECT_EQ(Only(events).uncovered_wait, 20);
 }
 
 TEST(Steps, AWaitHiddenBehindAnExchangeIsNoWaitForInput) {
   auto events = TwoSteps();
-  events.push_back(Of(EventKind::kCollective, 1060, 1090));
+  events.push_back(StepEvent(EventKind::kCollective, 1060, 1090));
   const StepRecord step = Only(events);
   EXPECT_EQ(step.exchange, 30);
   EXPECT_EQ(step.device, 30);  // part of the host's range was a wait for others
@@ -119,7 +120,7 @@ TEST(Steps, AWaitHiddenBehindAnExchangeIsNoWaitForInput) {
 
 TEST(Steps, WaitsOutsideOfStepsAreNoneOfTheTraining) {
   auto events = TwoSteps();
-  events.push_back(Of(EventKind::kInputWait, 1200, 1900));
+  events.push_back(StepEvent(EventKind::kInputWait, 1200, 1900));
   const auto trainers = FindSteps(events, 2000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].steps[0].input_wait + trainers[0].steps[1].input_wait, 60);
@@ -127,7 +128,7 @@ TEST(Steps, WaitsOutsideOfStepsAreNoneOfTheTraining) {
 
 TEST(Steps, CopiesAreThoseThatNothingElseCovers) {
   auto events = TwoSteps();
-  TimedEvent copy = Of(EventKind::kCopy, 1020, 1095, 900);
+  TimedEvent copy = StepEvent(EventKind::kCopy, 1020, 1095, 900);
   copy.event.copy = CopyKind::kHostToDevice;
   events.push_back(copy);
   EXPECT_EQ(Only(events).copies, 5);
@@ -135,7 +136,7 @@ TEST(Steps, CopiesAreThoseThatNothingElseCovers) {
 
 TEST(Steps, CopiesBetweenDevicesAreALineOfTheirOwn) {
   auto events = TwoSteps();
-  TimedEvent copy = Of(EventKind::kCopy, 1080, 1097, 900);
+  TimedEvent copy = StepEvent(EventKind::kCopy, 1080, 1097, 900);
   copy.event.copy = CopyKind::kPeerToPeer;
   events.push_back(copy);
   EXPECT_EQ(Only(events).device_copies, 7);
@@ -150,10 +151,11 @@ TEST(Steps, CopiesBetweenDevicesAreALineOfTheirOwn) {
 // while a copy runs.
 TEST(Steps, StepsOfSeveralDevices) {
   constexpr uint16_t kNone = Event::kNoDevice;
-  std::vector<TimedEvent> events = {
-      Of(EventKind::kInputWait, 0, 10),  // for device 0
-      Of(EventKind::kDevice, 10, 50, 900, 0), Of(EventKind::kDevice, 30, 60, 901, 1),
-      Of(EventKind::kCopy, 55, 75, 901, kNone), Of(EventKind::kStep, 0, 100, kTrainer, kNone)};
+  std::vector<TimedEvent> events = {StepEvent(EventKind::kInputWait, 0, 10),  // for device 0
+                                    StepEvent(EventKind::kDevice, 10, 50, 900, 0),
+                                    StepEvent(EventKind::kDevice, 30, 60, 901, 1),
+                                    StepEvent(EventKind::kCopy, 55, 75, 901, kNone),
+                                    StepEvent(EventKind::kStep, 0, 100, kTrainer, kNone)};
   events[3].event.copy = CopyKind::kPeerToPeer;
   const StepRecord step = Only(events);
   EXPECT_EQ(step.device, 50);
@@ -172,19 +174,19 @@ TEST(Steps, StepsOfSeveralDevices) {
 TEST(Steps, HandingOverFromADeviceToAnother) {
   constexpr uint16_t kNone = Event::kNoDevice;
   constexpr int64_t kUs = 1000;
-  std::vector<TimedEvent> events = {Of(EventKind::kDevice, 10 * kUs, 50 * kUs, 900, 0),
-                                    Of(EventKind::kDevice, 60 * kUs, 90 * kUs, 900, 0),
-                                    Of(EventKind::kCopy, 95 * kUs, 100 * kUs, 901, kNone),
-                                    Of(EventKind::kDevice, 120 * kUs, 200 * kUs, 901, 1),
-                                    Of(EventKind::kDevice, 1500 * kUs, 1600 * kUs, 900, 0),
-                                    Of(EventKind::kStep, 0, 2000 * kUs, kTrainer, kNone)};
+  std::vector<TimedEvent> events = {StepEvent(EventKind::kDevice, 10 * kUs, 50 * kUs, 900, 0),
+                                    StepEvent(EventKind::kDevice, 60 * kUs, 90 * kUs, 900, 0),
+                                    StepEvent(EventKind::kCopy, 95 * kUs, 100 * kUs, 901, kNone),
+                                    StepEvent(EventKind::kDevice, 120 * kUs, 200 * kUs, 901, 1),
+                                    StepEvent(EventKind::kDevice, 1500 * kUs, 1600 * kUs, 900, 0),
+                                    StepEvent(EventKind::kStep, 0, 2000 * kUs, kTrainer, kNone)};
   events[2].event.copy = CopyKind::kPeerToPeer;
   EXPECT_EQ(Only(events).hand_overs, 25 * kUs);
 }
 
 TEST(Steps, CollectivesInKernelsOfTheirOwnAreExchange) {
   auto events = TwoSteps();
-  events.push_back(Of(EventKind::kCollective, 1080, 1098, 900));
+  events.push_back(StepEvent(EventKind::kCollective, 1080, 1098, 900));
   EXPECT_EQ(Only(events).exchange, 8);
   EXPECT_EQ(Only(events).device, 60);
 }
@@ -192,32 +194,32 @@ TEST(Steps, CollectivesInKernelsOfTheirOwnAreExchange) {
 // Twenty kernels of 2 us with gaps of 2 us, then a pause in which the host does something else.
 TEST(Steps, GapsBetweenLaunchesAreShort) {
   constexpr int64_t kUs = 1000;
-  std::vector<TimedEvent> events = {Of(EventKind::kStep, 0, 400 * kUs)};
+  std::vector<TimedEvent> events = {StepEvent(EventKind::kStep, 0, 400 * kUs)};
   for (int64_t i = 0; i < 20; ++i) {
-    events.push_back(Of(EventKind::kDevice, 4 * i * kUs, (4 * i + 2) * kUs, 900));
+    events.push_back(StepEvent(EventKind::kDevice, 4 * i * kUs, (4 * i + 2) * kUs, 900));
   }
-  events.push_back(Of(EventKind::kDevice, 300 * kUs, 302 * kUs, 900));
+  events.push_back(StepEvent(EventKind::kDevice, 300 * kUs, 302 * kUs, 900));
   EXPECT_EQ(Only(events).launch_gaps, 0) << "nobody told of launches";
   EXPECT_EQ(Only(events).kernels, 0u);
-  events.push_back(Of(EventKind::kHost, 0, kUs));
+  events.push_back(StepEvent(EventKind::kHost, 0, kUs));
   events.back().name = "cudaLaunchKernel";
   EXPECT_EQ(Only(events).launch_gaps, 38 * kUs);
   EXPECT_EQ(Only(events).kernels, 21u);
 }
 
 TEST(Steps, StepsOfAHookThatSawNoCallForABatch) {
-  auto step = Of(EventKind::kStep, 0, 100);
+  auto step = StepEvent(EventKind::kStep, 0, 100);
   step.name = "optimizer";
   step.event.name = 1;
   EXPECT_FALSE(FindSteps({step}, 100).at(0).waits_seen);
-  EXPECT_TRUE(FindSteps({step, Of(EventKind::kInputWait, 0, 1)}, 100).at(0).waits_seen);
+  EXPECT_TRUE(FindSteps({step, StepEvent(EventKind::kInputWait, 0, 1)}, 100).at(0).waits_seen);
   // Waits of an evaluation, of another thread, before the first step, and without a batch.
-  auto evaluation = Of(EventKind::kInputWait, 0, 1);
+  auto evaluation = StepEvent(EventKind::kInputWait, 0, 1);
   evaluation.name = "evaluation";
   EXPECT_FALSE(FindSteps({step, evaluation}, 100).at(0).waits_seen);
-  EXPECT_FALSE(FindSteps({step, Of(EventKind::kInputWait, 0, 1, 7)}, 100).at(0).waits_seen);
-  EXPECT_FALSE(FindSteps({step, Of(EventKind::kInputWait, -9, 0)}, 100).at(0).waits_seen);
-  auto start = Of(EventKind::kInputWait, 0, 1);
+  EXPECT_FALSE(FindSteps({step, StepEvent(EventKind::kInputWait, 0, 1, 7)}, 100).at(0).waits_seen);
+  EXPECT_FALSE(FindSteps({step, StepEvent(EventKind::kInputWait, -9, 0)}, 100).at(0).waits_seen);
+  auto start = StepEvent(EventKind::kInputWait, 0, 1);
   start.name = "iter(DataLoader)";
   EXPECT_FALSE(FindSteps({step, start}, 100).at(0).waits_seen);
   step.name.clear();
@@ -229,27 +231,27 @@ TEST(Steps, StepsOfAHookThatSawNoCallForABatch) {
 TEST(Steps, OfAHookThatSawAFewCallsWhileAnotherThreadFetches) {
   std::vector<TimedEvent> events;
   for (int64_t i = 0; i < 10; ++i) {
-    events.push_back(Of(EventKind::kStep, 100 * i, 100 * i + 100));
+    events.push_back(StepEvent(EventKind::kStep, 100 * i, 100 * i + 100));
     events.back().name = "optimizer";
     events.back().event.name = 1;
   }
-  events.push_back(Of(EventKind::kInputWait, 0, 1));
+  events.push_back(StepEvent(EventKind::kInputWait, 0, 1));
   EXPECT_TRUE(FindSteps(events, 1000).at(0).waits_seen);
-  events.push_back(Of(EventKind::kRange, 10, 90, 6));
+  events.push_back(StepEvent(EventKind::kRange, 10, 90, 6));
   events.back().name = kFetchedAhead;
   EXPECT_FALSE(FindSteps(events, 1000).at(0).waits_seen);
   for (int64_t i = 0; i < 5; ++i) {
-    events.push_back(Of(EventKind::kInputWait, 100 * i, 100 * i + 9));
+    events.push_back(StepEvent(EventKind::kInputWait, 100 * i, 100 * i + 9));
   }
   EXPECT_TRUE(FindSteps(events, 1000).at(0).waits_seen);
 }
 
 TEST(Steps, ThreadsThatFetchAheadAreNoTrainers) {
   auto events = TwoSteps();
-  TimedEvent ahead = Of(EventKind::kRange, 1000, 1090, 6);
+  TimedEvent ahead = StepEvent(EventKind::kRange, 1000, 1090, 6);
   ahead.name = kFetchedAhead;
   events.push_back(ahead);
-  for (int64_t i = 0; i < 9; ++i) events.push_back(Of(EventKind::kInputWait, i, i + 1, 7));
+  for (int64_t i = 0; i < 9; ++i) events.push_back(StepEvent(EventKind::kInputWait, i, i + 1, 7));
   const auto trainers = FindSteps(events, 2000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].lane, kTrainer);
@@ -259,7 +261,7 @@ TEST(Steps, ThreadsThatFetchAheadAreNoTrainers) {
 TEST(Steps, WhereNobodyTellsOfStepsTheyAreFromBatchToBatch) {
   std::vector<TimedEvent> events;
   for (const int64_t begin : {300, 100, 200}) {
-    events.push_back(Of(EventKind::kInputWait, begin, begin + 40));
+    events.push_back(StepEvent(EventKind::kInputWait, begin, begin + 40));
   }
   const auto trainers = FindSteps(events, 1000);
   ASSERT_THAT(trainers, SizeIs(1));
@@ -274,7 +276,7 @@ TEST(Steps, WhereNobodyTellsOfStepsTheyAreFromBatchToBatch) {
 TEST(Steps, ThoseOfAnOptimizerComeBeforeThoseBetweenBatches) {
   std::vector<TimedEvent> events;
   const auto add = [&](EventKind kind, int64_t begin, int64_t end, const char* name) {
-    events.push_back(Of(kind, begin, end));
+    events.push_back(StepEvent(kind, begin, end));
     events.back().name = name;
   };
   add(EventKind::kStep, 0, 10, "batch");  // a pass over the data before there is an optimizer
@@ -290,13 +292,15 @@ TEST(Steps, ThoseOfAnOptimizerComeBeforeThoseBetweenBatches) {
 }
 
 TEST(Steps, TooFewBatchesMakeNoTrainer) {
-  EXPECT_THAT(FindSteps({Of(EventKind::kInputWait, 1, 2), Of(EventKind::kInputWait, 3, 4)}, 9),
-              IsEmpty());
+  EXPECT_THAT(
+      FindSteps({StepEvent(EventKind::kInputWait, 1, 2), StepEvent(EventKind::kInputWait, 3, 4)},
+                9),
+      IsEmpty());
 }
 
 TEST(Steps, AWaitThatLastsEndsNow) {
-  std::vector<TimedEvent> events = {Of(EventKind::kStep, 0, 1000)};
-  TimedEvent wait = Of(EventKind::kInputWait, 400, 0);
+  std::vector<TimedEvent> events = {StepEvent(EventKind::kStep, 0, 1000)};
+  TimedEvent wait = StepEvent(EventKind::kInputWait, 400, 0);
   wait.event.open = true;
   events.push_back(wait);
   EXPECT_EQ(Only(events).input_wait, 600);
@@ -307,9 +311,10 @@ TEST(Steps, AWaitThatLastsEndsNow) {
 }
 
 TEST(Steps, ThreadsThatTakeTheStepsOfADeviceInTurnAreOneTrainer) {
-  const auto trainers = FindSteps({Of(EventKind::kStep, 50, 60, 8), Of(EventKind::kStep, 0, 10, 7),
-                                   Of(EventKind::kStep, 10, 20, 7)},
-                                  100);
+  const auto trainers =
+      FindSteps({StepEvent(EventKind::kStep, 50, 60, 8), StepEvent(EventKind::kStep, 0, 10, 7),
+                 StepEvent(EventKind::kStep, 10, 20, 7)},
+                100);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_THAT(trainers[0].steps, SizeIs(3));
 }
@@ -317,7 +322,7 @@ TEST(Steps, ThreadsThatTakeTheStepsOfADeviceInTurnAreOneTrainer) {
 TEST(Steps, EachProcessAndDeviceIsATrainerOfItsOwn) {
   std::vector<TimedEvent> events;
   for (const auto& [process, lane, device] : {std::tuple{9, 3u, 1}, {9, 2u, 0}, {4, 3u, 0}}) {
-    TimedEvent step = Of(EventKind::kStep, 0, 10, lane, static_cast<uint16_t>(device));
+    TimedEvent step = StepEvent(EventKind::kStep, 0, 10, lane, static_cast<uint16_t>(device));
     step.process = process;
     events.push_back(step);
   }
@@ -336,11 +341,11 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
       const int64_t begin = 100 * i + 37 * device;
       const uint32_t lane = 10u + device;
       // Programs report waits twice: when they begin, and when they have ended.
-      events.push_back(Of(EventKind::kInputWait, begin, begin, lane, device));
+      events.push_back(StepEvent(EventKind::kInputWait, begin, begin, lane, device));
       events.back().event.open = true;
-      events.push_back(Of(EventKind::kInputWait, begin, begin + i % 50, lane, device));
-      events.push_back(Of(EventKind::kDevice, begin + 30, begin + 90, lane, device));
-      events.push_back(Of(EventKind::kStep, begin, begin + 100, lane, device));
+      events.push_back(StepEvent(EventKind::kInputWait, begin, begin + i % 50, lane, device));
+      events.push_back(StepEvent(EventKind::kDevice, begin + 30, begin + 90, lane, device));
+      events.push_back(StepEvent(EventKind::kStep, begin, begin + 100, lane, device));
       events.back().event.value = static_cast<uint64_t>(i);
     }
   }
@@ -378,8 +383,9 @@ TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
   for (size_t training = 0; training < kTrainings; ++training) {
     for (size_t i = 0; i < kSteps; ++i) {
       const auto begin = static_cast<int64_t>(training * 2 * kSteps + i) * kSecond;
-      std::vector<TimedEvent> step = {Of(EventKind::kInputWait, begin, begin + kSecond / 10),
-                                      Of(EventKind::kStep, begin + kSecond / 10, begin + kSecond)};
+      std::vector<TimedEvent> step = {
+          StepEvent(EventKind::kInputWait, begin, begin + kSecond / 10),
+          StepEvent(EventKind::kStep, begin + kSecond / 10, begin + kSecond)};
       step[1].event.value = i;
       for (TimedEvent& timed : step) timed.process = static_cast<int>(training) + 1;
       collector.Add(std::move(step));
@@ -399,9 +405,9 @@ TEST(StepCollector, KeepsOnlyTheLastStepOfATrainerThatGoesOn) {
   for (size_t i = 0; i < kSteps; ++i) {
     const int64_t begin = static_cast<int64_t>(i) * kMillisecond;
     std::vector<TimedEvent> step = {
-        Of(EventKind::kInputWait, begin, begin + kMillisecond / 10),
-        Of(EventKind::kDevice, begin + kMillisecond / 10, begin + kMillisecond),
-        Of(EventKind::kStep, begin, begin + kMillisecond)};
+        StepEvent(EventKind::kInputWait, begin, begin + kMillisecond / 10),
+        StepEvent(EventKind::kDevice, begin + kMillisecond / 10, begin + kMillisecond),
+        StepEvent(EventKind::kStep, begin, begin + kMillisecond)};
     step[2].event.value = i;
     collector.Add(std::move(step));
     EXPECT_LE(collector.pending(), kMost + 3) << i;

@@ -14,14 +14,14 @@
 namespace recpack {
 namespace {
 
-constexpr auto kResynchronise = ReaderOptions::OnDamage::kResynchronise;
-constexpr size_t kRecords = 60;
-constexpr size_t kPayload = 1000;
+constexpr auto kSkipStreamDamage = ReaderOptions::OnDamage::kResynchronise;
+constexpr size_t kStreamRecords = 60;
+constexpr size_t kStreamPayload = 1000;
 constexpr size_t kStretch = 10;  // records between two flush points
 
 // Text-like bytes, so that the streams have Huffman codes and matches.
 std::vector<ByteBuffer> Compressible() {
-  auto payloads = MakePayloads(kRecords, kPayload);
+  auto payloads = MakePayloads(kStreamRecords, kStreamPayload);
   for (ByteBuffer& payload : payloads) {
     for (uint8_t& byte : payload) byte = static_cast<uint8_t>('a' + byte % 5);
   }
@@ -52,8 +52,9 @@ class Compressed : public testing::TestWithParam<Compression> {
  protected:
   Compressed()
       : payloads_(Compressible()),
-        shard_(WriteShard(payloads_, {.compression = GetParam(),
-                                      .flush_interval = kStretch * (kPayload + kFrameBytes)})),
+        shard_(
+            WriteShard(payloads_, {.compression = GetParam(),
+                                   .flush_interval = kStretch * (kStreamPayload + kFrameBytes)})),
         entries_(std::make_shared<ShardEntries>(shard_.entries)) {}
 
   uint64_t StretchStart(size_t stretch) const {
@@ -64,11 +65,11 @@ class Compressed : public testing::TestWithParam<Compression> {
   size_t ExpectSubsequence(const Seen& seen) const {
     size_t at = 0;
     for (const ByteBuffer& payload : seen.payloads) {
-      while (at < kRecords && payloads_[at] != payload) ++at;
-      EXPECT_LT(at, kRecords) << "a payload that was never written";
+      while (at < kStreamRecords && payloads_[at] != payload) ++at;
+      EXPECT_LT(at, kStreamRecords) << "a payload that was never written";
       ++at;
     }
-    return kRecords - seen.payloads.size();
+    return kStreamRecords - seen.payloads.size();
   }
 
   void ExpectExactReport(const Seen& seen) const {
@@ -77,10 +78,10 @@ class Compressed : public testing::TestWithParam<Compression> {
       ASSERT_TRUE(damage.lost) << damage.reason;
       lost += *damage.lost;
     }
-    EXPECT_EQ(lost, kRecords - seen.payloads.size());
+    EXPECT_EQ(lost, kStreamRecords - seen.payloads.size());
     for (size_t i = 0; i < seen.payloads.size(); ++i) {
       EXPECT_EQ(seen.payloads[i], payloads_[seen.ordinals[i]]);
-      EXPECT_EQ(seen.offsets[i], seen.ordinals[i] * (kPayload + kFrameBytes));
+      EXPECT_EQ(seen.offsets[i], seen.ordinals[i] * (kStreamPayload + kFrameBytes));
     }
   }
 
@@ -90,11 +91,11 @@ class Compressed : public testing::TestWithParam<Compression> {
 };
 
 TEST_P(Compressed, DamageOfOneStretchLosesNoOther) {
-  for (size_t stretch = 0; stretch + 1 < kRecords / kStretch; ++stretch) {
+  for (size_t stretch = 0; stretch + 1 < kStreamRecords / kStretch; ++stretch) {
     ByteBuffer bytes = shard_.bytes;
     std::fill_n(bytes.begin() + static_cast<int>(StretchStart(stretch)) + 300, 40, uint8_t{0xff});
     EXPECT_THROW(ReadAll(bytes), Error);
-    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
+    const Seen seen = ReadAll(bytes, {.on_damage = kSkipStreamDamage, .entries = entries_});
     ExpectExactReport(seen);
     EXPECT_LE(ExpectSubsequence(seen), kStretch);
     EXPECT_EQ(seen.payloads.back(), payloads_.back());
@@ -102,10 +103,10 @@ TEST_P(Compressed, DamageOfOneStretchLosesNoOther) {
 }
 
 TEST_P(Compressed, WithoutEntriesFlushPointsAreSearchedFor) {
-  for (size_t stretch = 0; stretch + 1 < kRecords / kStretch; ++stretch) {
+  for (size_t stretch = 0; stretch + 1 < kStreamRecords / kStretch; ++stretch) {
     ByteBuffer bytes = shard_.bytes;
     std::fill_n(bytes.begin() + static_cast<int>(StretchStart(stretch)) + 300, 40, uint8_t{0xff});
-    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise});
+    const Seen seen = ReadAll(bytes, {.on_damage = kSkipStreamDamage});
     EXPECT_LE(ExpectSubsequence(seen), kStretch);
     EXPECT_GE(seen.damages.size(), 1u);
     EXPECT_EQ(seen.payloads.back(), payloads_.back());
@@ -119,10 +120,10 @@ TEST_P(Compressed, EveryFlippedBitOfAStretch) {
     ByteBuffer bytes = shard_.bytes;
     bytes[byte] ^= static_cast<uint8_t>(1 << byte % 8);
     EXPECT_THROW(ReadAll(bytes), Error) << byte;
-    const Seen known = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
+    const Seen known = ReadAll(bytes, {.on_damage = kSkipStreamDamage, .entries = entries_});
     ExpectExactReport(known);
     EXPECT_LE(ExpectSubsequence(known), kStretch) << byte;
-    const Seen unknown = ReadAll(bytes, {.on_damage = kResynchronise});
+    const Seen unknown = ReadAll(bytes, {.on_damage = kSkipStreamDamage});
     EXPECT_LE(ExpectSubsequence(unknown), 2 * kStretch) << byte;
     EXPECT_FALSE(unknown.damages.empty());
   }
@@ -135,7 +136,7 @@ TEST_P(Compressed, DamageOfTheHeaderOrOfAFlushAloneLosesNoRecord) {
     bytes[byte] ^= 0x10;
     ExpectCorrupt(bytes, "the compressed stream is damaged (invalid stored block lengths)");
     for (const auto& known : {entries_, std::shared_ptr<const ShardEntries>()}) {
-      const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = known});
+      const Seen seen = ReadAll(bytes, {.on_damage = kSkipStreamDamage, .entries = known});
       EXPECT_EQ(seen.payloads, payloads_) << byte;
       EXPECT_EQ(seen.damages.size(), 1u);
     }
@@ -167,7 +168,7 @@ TEST_P(Compressed, EveryPrefixIsAnError) {
     } else {
       ExpectCorrupt(prefix, "the compressed stream is cut off");
     }
-    const Seen seen = ReadAll(prefix, {.on_damage = kResynchronise, .entries = entries_});
+    const Seen seen = ReadAll(prefix, {.on_damage = kSkipStreamDamage, .entries = entries_});
     ExpectExactReport(seen);
     ExpectSubsequence(seen);
   }
@@ -177,8 +178,8 @@ TEST_P(Compressed, CutTrailerIsAnErrorAfterTheLastRecord) {
   ByteBuffer bytes = shard_.bytes;
   bytes.pop_back();
   ExpectCorrupt(bytes, "the compressed stream is cut off");
-  const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
-  EXPECT_EQ(seen.payloads.size(), kRecords);
+  const Seen seen = ReadAll(bytes, {.on_damage = kSkipStreamDamage, .entries = entries_});
+  EXPECT_EQ(seen.payloads.size(), kStreamRecords);
   ASSERT_EQ(seen.damages.size(), 1u);
   EXPECT_EQ(seen.damages[0].lost, 0u);
 }
@@ -192,7 +193,7 @@ TEST_P(Compressed, DamagedTrailerIsAnErrorAfterTheLastRecord) {
     ExpectCorrupt(bytes, trailer == 8 && i <= 4
                              ? "the compressed stream is damaged (incorrect length check)"
                              : "the compressed stream is damaged (incorrect data check)");
-    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = entries_});
+    const Seen seen = ReadAll(bytes, {.on_damage = kSkipStreamDamage, .entries = entries_});
     EXPECT_EQ(seen.payloads, payloads_);
     EXPECT_EQ(seen.damages.size(), 1u);
   }
@@ -205,12 +206,12 @@ TEST_P(Compressed, GarbageBehindTheStreamIsAnError) {
 
 TEST_P(Compressed, BadPayloadInAWholeStreamLosesOneRecord) {
   Shard plain = WriteShard(payloads_);
-  plain.bytes[5 * (kPayload + kFrameBytes) + 100] ^= 1;
+  plain.bytes[5 * (kStreamPayload + kFrameBytes) + 100] ^= 1;
   const ByteBuffer bytes = Deflated(plain.bytes, GetParam() == Compression::kGzip ? 31 : 15);
   auto entries = std::make_shared<ShardEntries>(plain.entries);
   entries->compression = GetParam();
   for (const auto& known : {std::shared_ptr<ShardEntries>(), entries}) {
-    const Seen seen = ReadAll(bytes, {.on_damage = kResynchronise, .entries = known});
+    const Seen seen = ReadAll(bytes, {.on_damage = kSkipStreamDamage, .entries = known});
     EXPECT_EQ(ExpectSubsequence(seen), 1u);
     ASSERT_EQ(seen.damages.size(), 1u);
     EXPECT_EQ(seen.damages[0].lost, 1u);

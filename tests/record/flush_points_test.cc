@@ -22,14 +22,14 @@ struct Part {
   int level = 6;
 };
 
-constexpr size_t kPayload = 300;
-constexpr size_t kFrame = kPayload + kFrameBytes;
+constexpr size_t kFlushPayload = 300;
+constexpr size_t kFlushFrame = kFlushPayload + kFrameBytes;
 
 class FlushPoints : public testing::TestWithParam<Compression> {
  protected:
   // Frames that are equal, so that each is best written as a reference to the one before.
   static ByteBuffer Frames(size_t count) {
-    return WriteShard(std::vector<ByteBuffer>(count, MakePayloads(1, kPayload)[0])).bytes;
+    return WriteShard(std::vector<ByteBuffer>(count, MakePayloads(1, kFlushPayload)[0])).bytes;
   }
 
   static ByteBuffer Stream(const std::vector<Part>& parts) {
@@ -56,7 +56,7 @@ class FlushPoints : public testing::TestWithParam<Compression> {
     // Without the CRCs of payloads, since tests overwrite payloads.
     const auto stream = ReadFlushedStream(MemoryReadable(bytes), GetParam(), false);
     if (!stream) return {};
-    EXPECT_THAT(stream->lengths, Each(kPayload));
+    EXPECT_THAT(stream->lengths, Each(kFlushPayload));
     EXPECT_EQ(stream->lengths.size(), records);
     std::vector<uint64_t> ordinals;
     for (const auto& point : stream->flush_points) ordinals.push_back(point.first_record);
@@ -65,8 +65,8 @@ class FlushPoints : public testing::TestWithParam<Compression> {
 
   const ByteBuffer frames_ = Frames(3);
   const ByteView all_ = frames_;
-  const ByteView first_ = all_.first(kFrame);
-  const ByteView others_ = all_.subspan(kFrame);
+  const ByteView first_ = all_.first(kFlushFrame);
+  const ByteView others_ = all_.subspan(kFlushFrame);
 };
 
 TEST_P(FlushPoints, OfAnyStreamThatBeginsWithOneAreFound) {
@@ -96,17 +96,17 @@ TEST_P(FlushPoints, WithinARecordAreLeftOut) {
 // Stored bytes look like a flush if a CRC equals its mark.
 TEST_P(FlushPoints, AreToldFromBytesThatReadTheSame) {
   ByteBuffer frames = frames_;
-  for (size_t end = kFrame; end <= frames.size(); end += kFrame) {
+  for (size_t end = kFlushFrame; end <= frames.size(); end += kFlushFrame) {
     std::ranges::copy(kFlushMark, frames.begin() + static_cast<int>(end - sizeof kFlushMark));
   }
   const ByteView bytes = frames;
   const ByteBuffer stream = Stream({{{}, Z_FULL_FLUSH, 0},
-                                    {bytes.first(kFrame), Z_BLOCK, 0},
-                                    {bytes.subspan(kFrame), Z_FINISH, 6}});
-  const ByteView first = bytes.first(kFrame);
+                                    {bytes.first(kFlushFrame), Z_BLOCK, 0},
+                                    {bytes.subspan(kFlushFrame), Z_FINISH, 6}});
+  const ByteView first = bytes.first(kFlushFrame);
   const auto at = std::search(stream.begin(), stream.end(), first.begin(), first.end());
   ASSERT_NE(at, stream.end()) << "the first frame is not stored";
-  ASSERT_LT(stream.size(), 2 * kFrame) << "the others do not refer to it";
+  ASSERT_LT(stream.size(), 2 * kFlushFrame) << "the others do not refer to it";
   EXPECT_THAT(Found(stream, 3), ElementsAre(0));
 }
 
@@ -152,10 +152,10 @@ TEST_P(FlushPoints, OfAStreamThatEndsWithinARecordAreNone) {
 
 TEST_P(FlushPoints, AreThoseThatTheWriterTold) {
   for (const size_t records : {0u, 1u, 3u, 100u}) {
-    for (const uint64_t interval : {uint64_t{1}, 3 * kFrame, uint64_t{1} << 20}) {
+    for (const uint64_t interval : {uint64_t{1}, 3 * kFlushFrame, uint64_t{1} << 20}) {
       for (const int level : {1, 9}) {
         const Shard shard =
-            WriteShard(std::vector<ByteBuffer>(records, MakePayloads(1, kPayload)[0]),
+            WriteShard(std::vector<ByteBuffer>(records, MakePayloads(1, kFlushPayload)[0]),
                        {.compression = GetParam(), .level = level, .flush_interval = interval});
         const auto found = ReadFlushedStream(MemoryReadable(shard.bytes), GetParam(), true);
         ASSERT_TRUE(found);

@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kResynchronise = ReaderOptions::OnDamage::kResynchronise;
+constexpr auto kSkipPieceDamage = ReaderOptions::OnDamage::kResynchronise;
 constexpr size_t kShards = 5;
-constexpr size_t kFrame = 500 + kFrameBytes;
+constexpr size_t kPieceFrame = 500 + kFrameBytes;
 
 size_t Records(size_t shard) { return 40 * shard; }  // the first is empty
 
@@ -49,12 +49,12 @@ class PiecesTest : public testing::TestWithParam<int> {
 
   void Flip(size_t shard, size_t record) {
     ByteBuffer bytes = ReadWholeFile(PosixFiles(), paths_[shard]);
-    bytes[record * kFrame + 100] ^= 1;
+    bytes[record * kPieceFrame + 100] ^= 1;
     PosixFiles().Create(paths_[shard])->Write(bytes);
   }
 
   void Read(const std::function<void(const ShardRecord&)>& on_record, ReaderOptions options = {},
-            uint64_t piece_bytes = 7 * kFrame) const {
+            uint64_t piece_bytes = 7 * kPieceFrame) const {
     ReadShards(Index::Open(folder_ / "index"), folder_.path(), GetParam(), options, on_record,
                PosixFiles(), piece_bytes);
   }
@@ -76,7 +76,7 @@ class Collector {
               .emplace(record.ordinal, ByteBuffer(record.payload.begin(), record.payload.end()))
               .second;
       EXPECT_TRUE(fresh) << "twice";
-      EXPECT_EQ(record.offset, record.ordinal * kFrame);
+      EXPECT_EQ(record.offset, record.ordinal * kPieceFrame);
     };
   }
 
@@ -98,7 +98,7 @@ void ExpectAll(const Collector& collector) {
 }
 
 TEST_P(PiecesTest, GiveEveryRecordOnce) {
-  for (const uint64_t piece : {uint64_t{0}, uint64_t{7 * kFrame}, uint64_t{1} << 40}) {
+  for (const uint64_t piece : {uint64_t{0}, uint64_t{7 * kPieceFrame}, uint64_t{1} << 40}) {
     Collector collector;
     Read(collector.Function(), {}, piece);
     ExpectAll(collector);
@@ -124,7 +124,7 @@ TEST_P(PiecesTest, DamageReachesTheCallerWithItsPlaceInTheShard) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
     EXPECT_EQ(error.place().path, paths_[3]);
-    EXPECT_EQ(error.place().offset, 77 * kFrame);
+    EXPECT_EQ(error.place().offset, 77 * kPieceFrame);
     EXPECT_EQ(error.place().ordinal, 77u);
   }
 }
@@ -133,7 +133,7 @@ TEST_P(PiecesTest, DamageIsPassedWhereAsked) {
   Flip(2, 9);
   Flip(4, 100);
   Collector collector;
-  Read(collector.Function(), {.on_damage = kResynchronise});
+  Read(collector.Function(), {.on_damage = kSkipPieceDamage});
   EXPECT_EQ(collector.seen[2].size(), Records(2) - 1);
   EXPECT_FALSE(collector.seen[2].contains(9));
   EXPECT_EQ(collector.seen[4].size(), Records(4) - 1);
@@ -160,7 +160,7 @@ TEST_P(PiecesTest, MissingShardIsNamed) {
 }
 
 TEST_P(PiecesTest, StaleIndexIsRefused) {
-  fs::resize_file(paths_[4], fs::file_size(paths_[4]) - kFrame);
+  fs::resize_file(paths_[4], fs::file_size(paths_[4]) - kPieceFrame);
   Collector collector;
   try {
     Read(collector.Function());
@@ -176,18 +176,18 @@ INSTANTIATE_TEST_SUITE_P(Threads, PiecesTest, testing::Values(1, 2, 7));
 TEST(ReaderPiece, ReadsItsRecordsAndNoOthers) {
   const auto payloads = MakePayloads(10, 500);
   const Shard shard = WriteShard(payloads);
-  const Seen seen =
-      ReadAll(shard.bytes,
-              {.piece = ShardPiece{.offset = 3 * kFrame, .end = 6 * kFrame, .first_record = 3}});
+  const Seen seen = ReadAll(
+      shard.bytes,
+      {.piece = ShardPiece{.offset = 3 * kPieceFrame, .end = 6 * kPieceFrame, .first_record = 3}});
   ASSERT_EQ(seen.payloads.size(), 3u);
   EXPECT_EQ(seen.payloads[0], payloads[3]);
   EXPECT_EQ(seen.ordinals[2], 5u);
-  EXPECT_EQ(seen.offsets[2], 5 * kFrame);
+  EXPECT_EQ(seen.offsets[2], 5 * kPieceFrame);
 }
 
 TEST(ReaderPiece, ThatEndsWithinARecordIsAnError) {
   const Shard shard = WriteShard(MakePayloads(10, 500));
-  const ShardPiece piece{.offset = 3 * kFrame, .end = 6 * kFrame - 1, .first_record = 3};
+  const ShardPiece piece{.offset = 3 * kPieceFrame, .end = 6 * kPieceFrame - 1, .first_record = 3};
   EXPECT_THROW(ReadAll(shard.bytes, {.piece = piece}), Error);
 }
 

@@ -5,9 +5,10 @@
 namespace recpack::train {
 namespace {
 
-class Small : public SmallNetwork {
+class SmallAlexnet : public SmallNetwork {
  public:
-  explicit Small(ElementType type = ElementType::kF32, ImageLayout layout = ImageLayout::kNhwc)
+  explicit SmallAlexnet(ElementType type = ElementType::kF32,
+                        ImageLayout layout = ImageLayout::kNhwc)
       : SmallNetwork(MakeCpuOps({.threads = 2})) {
     const Shape shape = {4, 3, 16, 16};
     const auto pixels = RandomValues(static_cast<size_t>(Elements(shape)), 1);
@@ -19,19 +20,19 @@ class Small : public SmallNetwork {
 };
 
 TEST(Alexnet, EveryVariablesGradientIsThatOfTheLoss) {
-  Small network;
+  SmallAlexnet network;
   ExpectGradientsOfTheLoss(network, 2e-3F, 0.1);
 }
 
 TEST(Alexnet, TellsOfEachVariableOnceAndTheLastLayerFirst) {
-  Small network;
+  SmallAlexnet network;
   const auto order = ExpectEachVariableOnce(network);
   EXPECT_EQ(order.front(), "classifier.4.bias");
   EXPECT_EQ(order.back(), "features.0.weight");
 }
 
 TEST(Alexnet, LayoutsAgreeInLossAndGradients) {
-  Small nhwc, nchw(ElementType::kF32, ImageLayout::kNchw);
+  SmallAlexnet nhwc, nchw(ElementType::kF32, ImageLayout::kNchw);
   EXPECT_NEAR(nhwc.Loss(), nchw.Loss(), 1e-4);
   nhwc.Backward();
   nchw.Backward();
@@ -44,7 +45,7 @@ TEST(Alexnet, LayoutsAgreeInLossAndGradients) {
 TEST(Alexnet, TrainsItsBatchByHeart) {
   for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!MakeCpuOps()->Computes(type)) continue;
-    Small network(type);
+    SmallAlexnet network(type);
     const double first = network.Loss();
     for (int step = 0; step < 60; ++step) network.Step(0.01F);
     EXPECT_LT(network.Loss(), 0.1 * first);

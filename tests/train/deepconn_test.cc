@@ -8,10 +8,10 @@ namespace {
 constexpr DeepconnOptions kOptions{
     .vocabulary = 20, .max_tokens = 12, .dims = 8, .filters = 16, .latent = 8, .factors = 4};
 
-class Small : public SmallNetwork {
+class SmallDeepConn : public SmallNetwork {
  public:
-  explicit Small(ElementType type = ElementType::kF32, ImageLayout layout = ImageLayout::kNhwc,
-                 int32_t last_token = 7)
+  explicit SmallDeepConn(ElementType type = ElementType::kF32,
+                         ImageLayout layout = ImageLayout::kNhwc, int32_t last_token = 7)
       : SmallNetwork(MakeCpuOps({.threads = 2})) {
     for (const char* name : {"user_tokens", "item_tokens"}) {
       KeyedRandom random(1, 2, name[0]);
@@ -34,19 +34,19 @@ class Small : public SmallNetwork {
 };
 
 TEST(Deepconn, EveryVariablesGradientIsThatOfTheLoss) {
-  Small network;
+  SmallDeepConn network;
   ExpectGradientsOfTheLoss(network, 2e-3F, 0.1);
 }
 
 TEST(Deepconn, TellsOfEachVariableOnceAndTheLastLayerFirst) {
-  Small network;
+  SmallDeepConn network;
   const auto order = ExpectEachVariableOnce(network);
   EXPECT_EQ(order.front(), "fm.factors");
   EXPECT_EQ(order.back(), "user.embedding.weight");
 }
 
 TEST(Deepconn, LayoutsAgreeInLossAndGradients) {
-  Small nhwc, nchw(ElementType::kF32, ImageLayout::kNchw);
+  SmallDeepConn nhwc, nchw(ElementType::kF32, ImageLayout::kNchw);
   EXPECT_NEAR(nhwc.Loss(), nchw.Loss(), 1e-3);
   nhwc.Backward();
   nchw.Backward();
@@ -60,7 +60,7 @@ TEST(Deepconn, LayoutsAgreeInLossAndGradients) {
 TEST(Deepconn, TrainsItsBatchByHeart) {
   for (const ElementType type : {ElementType::kF32, ElementType::kBf16}) {
     if (!MakeCpuOps()->Computes(type)) continue;
-    Small network(type);
+    SmallDeepConn network(type);
     const double first = network.Loss();
     for (int step = 0; step < 100; ++step) network.Step(0.0005F);
     EXPECT_LT(network.Loss(), 0.1 * first);
@@ -68,8 +68,8 @@ TEST(Deepconn, TrainsItsBatchByHeart) {
 }
 
 TEST(Deepconn, CountsTokensThatAreOutOfRange) {
-  EXPECT_EQ(Small().Sums().bad_labels, 0);
-  EXPECT_EQ(Small(ElementType::kF32, ImageLayout::kNhwc, 20).Sums().bad_labels, 2);
+  EXPECT_EQ(SmallDeepConn().Sums().bad_labels, 0);
+  EXPECT_EQ(SmallDeepConn(ElementType::kF32, ImageLayout::kNhwc, 20).Sums().bad_labels, 2);
 }
 
 TEST(Deepconn, RefusesOptionsThatMakeNoNetwork) {

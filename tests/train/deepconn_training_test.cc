@@ -14,8 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-TrainerOptions Options(const SmallReviews& data, const std::string& devices = "cpu:0",
-                       uint32_t batch_size = 32) {
+TrainerOptions DeepConnOptions(const SmallReviews& data, const std::string& devices = "cpu:0",
+                               uint32_t batch_size = 32) {
   TrainerOptions options;
   options.data = data.folder();
   options.model = "deepconn";
@@ -49,7 +49,7 @@ TEST_P(ByOptimizer, GoesOnFromACheckpointAsIfItHadNotStopped) {
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
     for (const StrategyKind strategy : {StrategyKind::kReplicated, StrategyKind::kParameterServer,
                                         StrategyKind::kDistributedReplicated}) {
-      TrainerOptions options = Options(data, devices);
+      TrainerOptions options = DeepConnOptions(data, devices);
       options.optimizer = {.kind = GetParam(), .rate = 0.01};
       options.strategy = strategy;
       const Ran whole = Train(options);
@@ -61,7 +61,7 @@ TEST_P(ByOptimizer, GoesOnFromACheckpointAsIfItHadNotStopped) {
 TEST_P(ByOptimizer, StrategiesAndPlacementsGiveTheSameLosses) {
   const SmallReviews data(500);
   const auto losses = [&](const char* devices, StrategyKind strategy, const char* place) {
-    TrainerOptions options = Options(data, devices);
+    TrainerOptions options = DeepConnOptions(data, devices);
     options.optimizer = {.kind = GetParam(), .rate = 0.01};
     options.strategy = strategy;
     options.place = place;
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ByOptimizer,
 TEST(DeepconnTraining, ACheckpointOfAnotherOptimizerIsRefused) {
   const SmallReviews data(500);
   const TemporaryFolder folder;
-  TrainerOptions options = Options(data);
+  TrainerOptions options = DeepConnOptions(data);
   options.optimizer.kind = OptimizerKind::kSgd;
   options.checkpoints = folder.path();
   options.epochs = 1;
@@ -99,9 +99,9 @@ TEST(DeepconnTraining, ACheckpointOfAnotherOptimizerIsRefused) {
 
 TEST(DeepconnTraining, DevicesTogetherGiveTheLossesOfOne) {
   const SmallReviews data(500);
-  const auto alone = Train(Options(data, "cpu:0", 32)).losses;
+  const auto alone = Train(DeepConnOptions(data, "cpu:0", 32)).losses;
   for (const StrategyKind strategy : {StrategyKind::kReplicated, StrategyKind::kParameterServer}) {
-    TrainerOptions options = Options(data, "cpu:0,cpu:1", 16);
+    TrainerOptions options = DeepConnOptions(data, "cpu:0,cpu:1", 16);
     options.strategy = strategy;
     const auto together = Train(options).losses;
     ASSERT_EQ(together.size(), alone.size());
@@ -111,7 +111,7 @@ TEST(DeepconnTraining, DevicesTogetherGiveTheLossesOfOne) {
 
 TEST(DeepconnTraining, SaysWhatIsWrongWithTheVocabulary) {
   const SmallReviews data(200);
-  TrainerOptions options = Options(data);
+  TrainerOptions options = DeepConnOptions(data);
   options.deepconn.vocabulary = 5;
   EXPECT_THAT(MessageOf(options), AllOf(HasSubstr("tokens of step 0"), HasSubstr("0 to 4")));
   options.deepconn.vocabulary = 0;

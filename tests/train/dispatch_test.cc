@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-TrainerOptions Options(const SmallCifar& data, const std::string& devices = "cpu:0") {
+TrainerOptions DispatchOptions(const SmallCifar& data, const std::string& devices = "cpu:0") {
   TrainerOptions options = SmallPictures(data, devices);
   options.alexnet = {.filters = 8, .dense = 32};
   return options;
@@ -39,7 +39,7 @@ TEST(Dispatch, OfAnyLengthGivesTheSameBits) {
   for (const auto& [devices, strategy] : {std::pair("cpu:0", StrategyKind::kReplicated),
                                           {"cpu:0,cpu:1", StrategyKind::kReplicated},
                                           {"cpu:0,cpu:1", StrategyKind::kParameterServer}}) {
-    TrainerOptions options = Options(data, devices);
+    TrainerOptions options = DispatchOptions(data, devices);
     options.strategy = strategy;
     const Ran one = Train(options);
     for (const int64_t steps : {2, 4, 64}) {
@@ -52,14 +52,14 @@ TEST(Dispatch, OfAnyLengthGivesTheSameBits) {
 
 TEST(Dispatch, OfNoStepsIsRefused) {
   const SmallCifar data(80);
-  TrainerOptions options = Options(data);
+  TrainerOptions options = DispatchOptions(data);
   options.steps_per_dispatch = 0;
   EXPECT_THAT(MessageOf(options), HasSubstr("give 1 or more"));
 }
 
 TEST(Dispatch, IsCutShortByACheckpoint) {
   const SmallCifar data(80);
-  TrainerOptions options = Options(data);
+  TrainerOptions options = DispatchOptions(data);
   const Ran whole = Train(options);
   const TemporaryFolder folder;
   options.steps_per_dispatch = 4;
@@ -69,7 +69,7 @@ TEST(Dispatch, IsCutShortByACheckpoint) {
   ExpectSame(Train(options), whole);
   for (const int64_t step : {3, 6, 12}) {
     SCOPED_TRACE(step);
-    TrainerOptions rest = Options(data);
+    TrainerOptions rest = DispatchOptions(data);
     rest.steps_per_dispatch = 7;
     rest.resume = format("{}/step-{:08}.safetensors", folder.path(), step);
     const Ran resumed = Train(rest);
@@ -80,7 +80,7 @@ TEST(Dispatch, IsCutShortByACheckpoint) {
 
 TEST(Dispatch, EndsWithTheStepsThatWereAskedFor) {
   const SmallCifar data(80);
-  TrainerOptions options = Options(data);
+  TrainerOptions options = DispatchOptions(data);
   options.max_steps = 13;
   const Ran whole = Train(options);
   EXPECT_EQ(whole.losses.size(), 13u);
@@ -102,7 +102,7 @@ std::vector<std::string> Named(const std::string& message) {
 TEST(Dispatch, NamesTheStepAndBatchWhoseLabelsAreOutOfRange) {
   const SmallCifar data(80);
   data.AddLabels(10, 8);
-  TrainerOptions options = Options(data);
+  TrainerOptions options = DispatchOptions(data);
   const auto expected = Named(MessageOf(options));
   EXPECT_THAT(expected, Each(Not(IsEmpty())));
   options.steps_per_dispatch = 6;
@@ -111,7 +111,7 @@ TEST(Dispatch, NamesTheStepAndBatchWhoseLabelsAreOutOfRange) {
 
 TEST(Dispatch, NamesTheStepAndBatchWhoseLossIsNoNumber) {
   const SmallCifar data(80);
-  TrainerOptions options = Options(data);
+  TrainerOptions options = DispatchOptions(data);
   options.optimizer.rate = 1e30;
   options.warmup_epochs = 0;
   const std::string alone = MessageOf(options);
@@ -128,7 +128,7 @@ TEST(RepeatedSteps, OfPicturesAreThoseThatAreGivenAnewEachTime) {
     for (const OptimizerKind kind : {OptimizerKind::kSgd, OptimizerKind::kAdam}) {
       for (const InputKind input : {InputKind::kReal, InputKind::kCached}) {
         SCOPED_TRACE(model);
-        TrainerOptions options = Options(data);
+        TrainerOptions options = DispatchOptions(data);
         options.model = model;
         // with a warm-up: the rate changes in each step
         options.optimizer = {.kind = kind, .rate = 0.01};

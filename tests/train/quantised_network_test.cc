@@ -16,7 +16,7 @@
 namespace recpack::train {
 namespace {
 
-constexpr int64_t kBatch = 16;
+constexpr int64_t kImages = 16;
 
 std::vector<float> Normal(uint64_t seed, int64_t count, float size = 1) {
   KeyedRandom random(seed, 1, 0);
@@ -34,7 +34,7 @@ class Networks : private BatchArrays {
  public:
   Networks() : ops_(MakeCpuOps({.threads = 2})), device_(ops_) { ops_.Attach(); }
 
-  ModelContext Context() { return {.ops = &ops_, .batch = kBatch}; }
+  ModelContext Context() { return {.ops = &ops_, .batch = kImages}; }
 
   // Sets statistics and scales like those of a trained network.
   void Build(std::unique_ptr<Model> model) {
@@ -105,8 +105,8 @@ class Networks : private BatchArrays {
   TraceOps ops_;
   OnDevice device_;
   std::unique_ptr<Model> model_;
-  const std::vector<float> input_ = Normal(1, kBatch * 3 * 32 * 32);
-  const std::vector<int64_t> labels_ = std::vector<int64_t>(kBatch);
+  const std::vector<float> input_ = Normal(1, kImages * 3 * 32 * 32);
+  const std::vector<int64_t> labels_ = std::vector<int64_t>(kImages);
   LossSums sums_;
   Trace trace_;
   ActivationRanges ranges_;
@@ -156,10 +156,10 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
   Ops& ops = networks.ops();
   OnDevice& device = networks.device();
   constexpr int64_t kChannels = 16;
-  const Shape shape = {kBatch, kChannels, 32, 32};
+  const Shape shape = {kImages, kChannels, 32, 32};
   const auto picture = [&] { return device.Empty(shape, ElementType::kF32, ImageLayout::kNhwc); };
   const auto convolution = [&](int64_t in, uint64_t seed) {
-    auto made = ops.MakeConvolution({.batch = kBatch,
+    auto made = ops.MakeConvolution({.batch = kImages,
                                      .in_channels = in,
                                      .height = 32,
                                      .width = 32,
@@ -172,7 +172,7 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
     return made;
   };
   const auto norm = [&](bool residual) {
-    return ops.MakeBatchNorm({.batch = kBatch,
+    return ops.MakeBatchNorm({.batch = kImages,
                               .channels = kChannels,
                               .height = 32,
                               .width = 32,
@@ -186,7 +186,7 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
              third = convolution(16, 3);
   const auto plain = norm(false), adding = norm(true);
   const auto pool = ops.MakePooling({.kind = PoolingKind::kAverage,
-                                     .batch = kBatch,
+                                     .batch = kImages,
                                      .channels = kChannels,
                                      .height = 32,
                                      .width = 32,
@@ -194,7 +194,7 @@ TEST(QuantisedNetwork, ResidualsThatAreReadAgainStay) {
                                      .window_width = 32});
   std::vector<Tensor> made;
   for (int i = 0; i < 8; ++i) made.push_back(picture());
-  const Tensor logits = device.Empty({kBatch, kChannels}, ElementType::kF32, ImageLayout::kNhwc);
+  const Tensor logits = device.Empty({kImages, kChannels}, ElementType::kF32, ImageLayout::kNhwc);
   LossSums sums;
   for (const bool itself : {false, true}) {
     networks.Look([&] {

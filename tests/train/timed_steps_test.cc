@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TrainerOptions Options(const SmallCifar& data, const std::string& devices) {
+TrainerOptions TimedOptions(const SmallCifar& data, const std::string& devices) {
   TrainerOptions options = SmallPictures(data, devices);
   options.epochs = 0;
   options.timing = {.inputs = {InputKind::kReal, InputKind::kCached, InputKind::kSynthetic},
@@ -32,7 +32,7 @@ TEST(TimedSteps, AreOfEachKindOfInputInTheOrderAskedFor) {
   const SmallCifar data(80);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1", "sim:1ms,sim:2ms"}) {
     SCOPED_TRACE(devices);
-    TrainerOptions options = Options(data, devices);
+    TrainerOptions options = TimedOptions(data, devices);
     options.timing.rounds = 1;  // medians of several would be from different rounds
     std::swap(options.timing.inputs[0], options.timing.inputs[2]);
     const auto timings = Timed(options);
@@ -51,16 +51,16 @@ TEST(TimedSteps, AreOfEachKindOfInputInTheOrderAskedFor) {
 
 TEST(TimedSteps, OfSimulatedDevicesTakeTheSlowestOnesTime) {
   const SmallCifar data(80);
-  const auto timings = Timed(Options(data, "sim:1ms,sim:4ms"));
+  const auto timings = Timed(TimedOptions(data, "sim:1ms,sim:4ms"));
   for (const StepTiming& timing : timings) EXPECT_GE(timing.step_seconds, 0.004);
 }
 
 // The bytes exchanged per step depend on the network, not on time.
 TEST(TimedSteps, CountTheBytesThatDevicesExchangeInAStep) {
   const SmallCifar data(80);
-  TrainerOptions options = Options(data, "cpu:0");
+  TrainerOptions options = TimedOptions(data, "cpu:0");
   EXPECT_EQ(Timed(options)[0].exchange_bytes, 0);
-  options = Options(data, "cpu:0,cpu:1");
+  options = TimedOptions(data, "cpu:0,cpu:1");
   Trainer trainer(options);
   trainer.Run([](const EpochReport&) {});
   const double bytes = trainer.timings()[0].exchange_bytes;
@@ -73,7 +73,7 @@ TEST(TimedSteps, CountTheBytesThatDevicesExchangeInAStep) {
 
 TEST(TimedSteps, ComeAfterTheTrainingAndChangeNothingOfIt) {
   const SmallCifar data(80);
-  TrainerOptions options = Options(data, "cpu:0,cpu:1");
+  TrainerOptions options = TimedOptions(data, "cpu:0,cpu:1");
   options.epochs = 2;
   Trainer trainer(options);
   std::vector<EpochReport> epochs;
@@ -92,7 +92,7 @@ TEST(TimedSteps, AreRefusedAsOthersAre) {
   const SmallCifar data(64);
   data.AddLabels(10, 64);
   for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
-    TrainerOptions options = Options(data, devices);
+    TrainerOptions options = TimedOptions(data, devices);
     options.timing.steps = 16;
     EXPECT_THAT(MessageOf(options), HasSubstr("not in 0 to 9"));
   }

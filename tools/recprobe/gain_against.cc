@@ -82,12 +82,12 @@ void Print(const probe::Rounds& rounds, bool json) {
   const auto rate = [](size_t kind) {
     return [kind](const std::vector<double>& means) { return 1 / means[kind]; };
   };
-  const probe::Estimate own = probe::EstimateOf(rounds, rate(0)),
-                        other = probe::EstimateOf(rounds, rate(1));
+  const probe::Estimate own = probe::EstimateFigure(rounds, rate(0)),
+                        other = probe::EstimateFigure(rounds, rate(1));
   const probe::Estimate ratio =
-      probe::EstimateOf(rounds, [](const auto& means) { return means[0] / means[1]; });
+      probe::EstimateFigure(rounds, [](const auto& means) { return means[0] / means[1]; });
   const probe::Estimate gain =
-      probe::EstimateOf(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
+      probe::EstimateFigure(rounds, [](const auto& means) { return 1 / means[1] - 1 / means[0]; });
   if (json) {
     const nlohmann::ordered_json all = {{"rounds", rounds.size()},
                                         {"steps_per_s", ToJson(own)},

@@ -38,7 +38,7 @@ struct EvalFlags {
   bool json = false;
 };
 
-Json JsonOf(const train::Evaluation& evaluation, bool accuracy) {
+Json ToJson(const train::Evaluation& evaluation, bool accuracy) {
   Json json = {{"loss", evaluation.score.loss},
                {"samples", evaluation.score.samples},
                {"samples_per_second", evaluation.samples_per_second},
@@ -64,7 +64,7 @@ void EvaluateSplit(const EvalFlags& flags, train::Evaluator& evaluator) {
   const bool accuracy = evaluator.classifies();
   const train::Evaluation result = evaluator.Evaluate(flags.split);
   if (!flags.json) return Print(flags.type.c_str(), result, accuracy);
-  Json json = JsonOf(result, accuracy);
+  Json json = ToJson(result, accuracy);
   json["checkpoint"] = CheckpointJson(evaluator);
   PrintJson(json);
 }
@@ -74,9 +74,9 @@ void EvaluateQuantised(const EvalFlags& flags, train::Evaluator& evaluator) {
       evaluator.EvaluateQuantised(flags.split, flags.calibration);
   if (flags.json) {
     const Json json = {{"checkpoint", CheckpointJson(evaluator)},
-                       {"f32", JsonOf(result.f32, true)},
-                       {"f32_folded", JsonOf(result.folded, true)},
-                       {"int8", JsonOf(result.int8, true)},
+                       {"f32", ToJson(result.f32, true)},
+                       {"f32_folded", ToJson(result.folded, true)},
+                       {"int8", ToJson(result.int8, true)},
                        {"ratio", result.ratio},
                        {"ratio_to_folded", result.ratio_to_folded},
                        {"same_class", result.same_class},

@@ -78,7 +78,7 @@ Json Sizes(const train::TrainerOptions& options) {
           {"vocabulary", deepconn.vocabulary}};
 }
 
-Json SettingOf(const SweepFlags& flags, const std::vector<train::SweepAxis>& axes) {
+Json DescribeSetting(const SweepFlags& flags, const std::vector<train::SweepAxis>& axes) {
   Json setting = {{"machine", {{"cpu", Processor()}, {"threads", AvailableThreads()}}},
                   {"data", flags.base.data},
                   {"model", flags.base.model},
@@ -129,7 +129,7 @@ std::vector<train::SweepRun> Begin(const SweepFlags& flags, const std::filesyste
   }
   if (flags.out.empty()) return {};
   MakeFolder(flags.out);
-  if (!std::filesystem::exists(StatusOf(file))) return {};
+  if (!std::filesystem::exists(FileStatus(file))) return {};
   if (!flags.resume) {
     throw Error(ErrorKind::kInvalidArgument, "the folder already contains a sweep", {.path = file},
                 "continue it with --resume, or name another folder");
@@ -152,7 +152,7 @@ int RunSweepCommand(SweepFlags& flags) {
                                               {"threads", ThreadChoices(flags.threads)},
                                               {"binding", flags.bindings}};
   // Parsed again, so that it equals what is read from a file: file names may not be UTF-8.
-  SweepReport report{.setting = Json::parse(JsonLine(SettingOf(flags, axes))),
+  SweepReport report{.setting = Json::parse(JsonLine(DescribeSetting(flags, axes))),
                      .date = Today(),
                      .plan = train::PlanSweep(flags.base, axes),
                      .runs = {}};
@@ -163,16 +163,16 @@ int RunSweepCommand(SweepFlags& flags) {
         report.runs.push_back(run);
         Tell(report, run);
         if (!flags.out.empty()) {
-          Write(file, JsonOf(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+          Write(file, ToJson(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
         }
       });
-  const std::string table = MarkdownOf(report);
+  const std::string table = ToMarkdown(report);
   if (!flags.out.empty()) {
     Write(folder / "sweep.md", table);
-    Write(folder / "sweep.svg", PlotOf(report));
+    Write(folder / "sweep.svg", DrawPlot(report));
   }
-  std::fputs(flags.json ? (JsonLine(JsonOf(report)) + "\n").c_str() : table.c_str(), stdout);
-  for (const SweepRow& row : RowsOf(report)) {
+  std::fputs(flags.json ? (JsonLine(ToJson(report)) + "\n").c_str() : table.c_str(), stdout);
+  for (const SweepRow& row : ToRows(report)) {
     if (!row.error.empty()) return kFinding;
   }
   return kDone;

@@ -81,7 +81,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   });
   if (!tells) return;
   std::vector<train::StepTiming> timings = trainer.timings();
-  if (timings.empty() && !reports.empty()) timings = {SpeedOf(reports, options.input)};
+  if (timings.empty() && !reports.empty()) timings = {EpochTiming(reports, options.input)};
   if (flags.json) {
     nlohmann::json json = InputsJson(timings);
     json["epochs"] = epochs;

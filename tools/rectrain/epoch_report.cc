@@ -5,13 +5,13 @@
 namespace recpack::tool {
 namespace {
 
-nlohmann::json JsonOf(const train::Score& score, bool accuracy) {
+nlohmann::json ToJson(const train::Score& score, bool accuracy) {
   nlohmann::json json = {{"loss", score.loss}, {"samples", score.samples}};
   if (accuracy) json["accuracy"] = score.accuracy;
   return json;
 }
 
-nlohmann::json JsonOf(const train::TransferAccount& transfers) {
+nlohmann::json ToJson(const train::TransferAccount& transfers) {
   return {{"calls", transfers.calls},
           {"bytes", transfers.bytes},
           {"seconds", transfers.seconds},
@@ -20,20 +20,20 @@ nlohmann::json JsonOf(const train::TransferAccount& transfers) {
           {"longest_seconds", transfers.longest}};
 }
 
-nlohmann::json JsonOf(const AuditReport& audit) {
+nlohmann::json ToJson(const AuditReport& audit) {
   return {{"holds", audit.holds},
           {"samples", audit.samples},
           {"epoch_samples", audit.epoch_samples},
           {"substituted", audit.substituted}};
 }
 
-std::string TextOf(const train::Score& score, bool accuracy) {
+std::string ToText(const train::Score& score, bool accuracy) {
   std::string text = format("loss {:.4f}", score.loss);
   if (accuracy) text += format(", accuracy {:.2f} %", 100 * score.accuracy);
   return text;
 }
 
-std::string TextOf(const AuditReport& audit) {
+std::string ToText(const AuditReport& audit) {
   return format("{} of {} records, {} substituted: {}", audit.samples, audit.epoch_samples,
                 audit.substituted, audit.holds ? "all is well" : "not what the epoch should hold");
 }
@@ -43,28 +43,28 @@ std::string TextOf(const AuditReport& audit) {
 nlohmann::json EpochJson(const train::EpochReport& report, bool accuracy) {
   nlohmann::json json = {{"epoch", report.epoch},
                          {"steps", report.steps},
-                         {"train", JsonOf(report.train, accuracy)},
+                         {"train", ToJson(report.train, accuracy)},
                          {"train_seconds", report.train_seconds},
                          {"input_wait_seconds", report.input_wait_seconds},
                          {"exchange",
                           {{"calls", report.exchange_calls},
                            {"bytes", report.exchange_bytes},
                            {"wait_seconds", report.exchange_wait_seconds}}},
-                         {"transfers", JsonOf(report.transfers)}};
+                         {"transfers", ToJson(report.transfers)}};
   if (report.evaluation.samples > 0) {
-    json["evaluation"] = JsonOf(report.evaluation, accuracy);
+    json["evaluation"] = ToJson(report.evaluation, accuracy);
     json["evaluation_seconds"] = report.evaluation_seconds;
   }
-  if (report.audit) json["audit"] = JsonOf(*report.audit);
+  if (report.audit) json["audit"] = ToJson(*report.audit);
   return json;
 }
 
 std::string EpochText(const train::EpochReport& report, bool trained, bool accuracy) {
   const double seconds = report.train_seconds;
   std::string line = format("epoch {}: ", report.epoch);
-  if (trained) line += TextOf(report.train, accuracy);
+  if (trained) line += ToText(report.train, accuracy);
   if (report.evaluation.samples > 0) {
-    line += "; evaluation: " + TextOf(report.evaluation, accuracy);
+    line += "; evaluation: " + ToText(report.evaluation, accuracy);
   }
   line += format("{}{:.0f} samples/s, {:.1f} % of it waiting for input", trained ? "; " : "",
                  static_cast<double>(report.train.samples) / seconds,
@@ -81,7 +81,7 @@ std::string EpochText(const train::EpochReport& report, bool trained, bool accur
         100 * transfers.seconds / seconds, 1e6 * transfers.average(), 1e6 * transfers.shortest,
         1e6 * transfers.longest);
   }
-  if (report.audit) line += "; " + TextOf(*report.audit);
+  if (report.audit) line += "; " + ToText(*report.audit);
   return line;
 }
 

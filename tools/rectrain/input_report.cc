@@ -7,7 +7,7 @@
 namespace recpack::tool {
 namespace {
 
-train::InputKind KindOf(const train::TrainerChoice& choice) {
+train::InputKind ToInputKind(const train::TrainerChoice& choice) {
   train::TrainerOptions options;
   choice.apply(options);
   return options.input;
@@ -49,12 +49,14 @@ void AddInputFlags(CLI::App& command, train::TrainerChoices& inputs,
 }
 
 void FinishInputFlags(const train::TrainerChoices& inputs, train::TrainerOptions& options) {
-  options.input = KindOf(inputs.front());
+  options.input = ToInputKind(inputs.front());
   if (inputs.size() == 1) return;
-  for (const train::TrainerChoice& choice : inputs) options.timing.inputs.push_back(KindOf(choice));
+  for (const train::TrainerChoice& choice : inputs)
+    options.timing.inputs.push_back(ToInputKind(choice));
 }
 
-train::StepTiming SpeedOf(const std::vector<train::EpochReport>& epochs, train::InputKind input) {
+train::StepTiming EpochTiming(const std::vector<train::EpochReport>& epochs,
+                              train::InputKind input) {
   uint64_t samples = 0;
   double seconds = 0;
   for (const train::EpochReport& epoch : epochs) {
@@ -66,7 +68,7 @@ train::StepTiming SpeedOf(const std::vector<train::EpochReport>& epochs, train::
 
 std::string InputName(train::InputKind input) {
   for (const train::TrainerChoice& choice : train::InputChoices()) {
-    if (KindOf(choice) == input) return choice.name;
+    if (ToInputKind(choice) == input) return choice.name;
   }
   return {};
 }

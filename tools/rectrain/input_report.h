@@ -18,7 +18,8 @@ void AddInputFlags(CLI::App& command, train::TrainerChoices& inputs,
 void FinishInputFlags(const train::TrainerChoices& inputs, train::TrainerOptions& options);
 
 // The speed of a whole training with a single kind of input; other members are unset.
-train::StepTiming SpeedOf(const std::vector<train::EpochReport>& epochs, train::InputKind input);
+train::StepTiming EpochTiming(const std::vector<train::EpochReport>& epochs,
+                              train::InputKind input);
 
 std::string InputName(train::InputKind input);
 

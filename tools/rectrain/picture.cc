@@ -27,9 +27,9 @@ Image ReadPicture(const std::string& path, int size) {
   Image part;
   part.Reshape(size, size, whole.channels);
   Resizer().Resize(
-      ViewOf(whole), {0, 0, whole.width, whole.height},
+      ToView(whole), {0, 0, whole.width, whole.height},
       {seen, resized, {(resized.width - size) / 2, (resized.height - size) / 2, size, size}},
-      ResizeFilter::kBilinear, SpanOf(part));
+      ResizeFilter::kBilinear, ToSpan(part));
   return part;
 }
 

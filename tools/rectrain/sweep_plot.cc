@@ -26,8 +26,8 @@ std::string Text(int x, int y, const char* anchor, const std::string& text) {
 
 }  // namespace
 
-std::string PlotOf(const SweepReport& report) {
-  const std::vector<SweepRow> rows = RowsOf(report);
+std::string DrawPlot(const SweepReport& report) {
+  const std::vector<SweepRow> rows = ToRows(report);
   double most = 1;
   size_t letters = 1;
   for (const SweepRow& row : rows) {

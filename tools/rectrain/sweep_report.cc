@@ -9,7 +9,7 @@
 namespace recpack::tool {
 namespace {
 
-train::StepTiming TimingOf(const Json& json) {
+train::StepTiming ToTiming(const Json& json) {
   return {.samples_per_second = json.at("samples_per_s"),
           .step_seconds = json.at("step_seconds"),
           .input_wait_seconds = json.at("input_wait_seconds"),
@@ -17,7 +17,7 @@ train::StepTiming TimingOf(const Json& json) {
           .exchange_bytes = json.at("exchange_bytes")};
 }
 
-Json NamesOf(const train::SweepPlan& plan, const train::SweepCase& of) {
+Json CaseNames(const train::SweepPlan& plan, const train::SweepCase& of) {
   Json names;
   for (size_t i = 0; i < plan.axes.size(); ++i) names[plan.axes[i]] = of.names[i];
   return names;
@@ -30,12 +30,12 @@ Json NamesOf(const train::SweepPlan& plan, const train::SweepCase& of) {
 
 void AddRun(const Json& json, size_t of, std::vector<train::SweepRun>& runs) {
   if (json.contains("error")) return;
-  runs.push_back({.of = of, .round = json.at("round"), .timing = TimingOf(json)});
+  runs.push_back({.of = of, .round = json.at("round"), .timing = ToTiming(json)});
 }
 
 }  // namespace
 
-std::vector<SweepRow> RowsOf(const SweepReport& report) {
+std::vector<SweepRow> ToRows(const SweepReport& report) {
   std::vector<SweepRow> rows;
   double first = 0;
   for (size_t of = 0; of < report.plan.cases.size(); ++of) {
@@ -49,7 +49,7 @@ std::vector<SweepRow> RowsOf(const SweepReport& report) {
         row.error = run.error;
     }
     if (timings.empty() && row.error.empty()) row.error = "not measured yet";
-    row.timing = train::MedianOf(timings);
+    row.timing = train::MedianTiming(timings);
     if (row.error.empty()) {
       if (first == 0) first = row.timing.samples_per_second;
       row.ratio = row.timing.samples_per_second / first;
@@ -59,11 +59,11 @@ std::vector<SweepRow> RowsOf(const SweepReport& report) {
   return rows;
 }
 
-Json JsonOf(const SweepReport& report) {
-  const std::vector<SweepRow> rows = RowsOf(report);
+Json ToJson(const SweepReport& report) {
+  const std::vector<SweepRow> rows = ToRows(report);
   Json json = {{"date", report.date}, {"setting", report.setting}, {"rows", Json::array()}};
   for (size_t of = 0; of < rows.size(); ++of) {
-    Json row = NamesOf(report.plan, report.plan.cases[of]);
+    Json row = CaseNames(report.plan, report.plan.cases[of]);
     if (rows[of].error.empty()) {
       row.update(TimingJson<Json>(rows[of].timing));
       row["ratio"] = rows[of].ratio;

@@ -24,17 +24,17 @@ struct SweepRow {
   std::string error = {};
 };
 
-std::vector<SweepRow> RowsOf(const SweepReport& report);
+std::vector<SweepRow> ToRows(const SweepReport& report);
 
 // Includes every run, so that a sweep can be resumed.
-Json JsonOf(const SweepReport& report);
+Json ToJson(const SweepReport& report);
 // Reads the successful runs of a file. Throws Error (kInvalidArgument) if it is not a sweep, or has
 // another setting.
 std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport& report);
 
 // A table for README files, followed by what all rows have in common and the omitted cases.
-std::string MarkdownOf(const SweepReport& report);
+std::string ToMarkdown(const SweepReport& report);
 // An SVG bar chart of samples per second, one bar per row.
-std::string PlotOf(const SweepReport& report);
+std::string DrawPlot(const SweepReport& report);
 
 }  // namespace recpack::tool

@@ -48,7 +48,7 @@ std::string Common(const SweepReport& report) {
 
 }  // namespace
 
-std::string MarkdownOf(const SweepReport& report) {
+std::string ToMarkdown(const SweepReport& report) {
   std::vector<size_t> shown;  // axes with a choice
   for (size_t i = 0; i < report.plan.axes.size(); ++i) {
     if (report.setting.at("axes").at(report.plan.axes[i]).size() > 1) shown.push_back(i);
@@ -65,7 +65,7 @@ std::string MarkdownOf(const SweepReport& report) {
                                           "wait for the exchange", "exchanged a step"};
   std::string text = line(report.plan.axes, heads);
   text += Line(std::vector<std::string>(shown.size() + heads.size(), "---"));
-  for (const SweepRow& row : RowsOf(report)) text += line(row.names, Cells(row));
+  for (const SweepRow& row : ToRows(report)) text += line(row.names, Cells(row));
   text += "\n" + Common(report);
   if (!report.plan.left_out.empty()) text += "\nLeft out:\n\n";
   for (const std::string& each : report.plan.left_out) text += "- " + each + "\n";

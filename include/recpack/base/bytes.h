@@ -14,6 +14,8 @@ namespace recpack {
 using ByteView = std::span<const uint8_t>;  // not owned
 using ByteBuffer = std::vector<uint8_t>;
 
+// Views the same memory as bytes, or as text. Nothing is copied or checked: the text may contain
+// any bytes, zeros included.
 inline ByteView AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
@@ -22,7 +24,8 @@ inline std::string_view AsText(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Little-endian loads and stores at any alignment. T is an unsigned or signed integer, or a float.
+// Reads sizeof(T) little-endian bytes at any alignment. T is an unsigned or signed integer, or a
+// float.
 template <typename T>
 T LoadLittleEndian(const uint8_t* from) noexcept {
   static_assert(std::endian::native == std::endian::little, "big-endian machines: swap here");
@@ -31,6 +34,7 @@ T LoadLittleEndian(const uint8_t* from) noexcept {
   return value;
 }
 
+// Writes `value` as sizeof(T) little-endian bytes at any alignment.
 template <typename T>
 void StoreLittleEndian(uint8_t* to, T value) noexcept {
   static_assert(std::endian::native == std::endian::little, "big-endian machines: swap here");

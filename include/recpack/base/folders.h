@@ -12,7 +12,7 @@ void MakeFolder(const std::string& path, bool durable = false);
 
 // Returns the status of a path; file_type::not_found if it does not exist. Throws Error (kIo) if it
 // cannot be determined: no permission, or a loop of symbolic links.
-std::filesystem::file_status StatusOf(const std::string& path);
+std::filesystem::file_status FileStatus(const std::string& path);
 
 // Syncs a folder: returns when the names of the files and folders in it are durable. An empty path
 // is the working directory. Throws Error (kNotFound, kIo).

@@ -36,6 +36,7 @@ class Socket {
   int fd_ = -1;
 };
 
+// IPv4 or IPv6 address with a port.
 struct SocketAddress {
   sockaddr_storage data = {};
   socklen_t size = 0;
@@ -50,6 +51,7 @@ struct SocketAddress {
 // Resolves a host name. Throws Error (kNotFound).
 std::vector<SocketAddress> Resolve(const std::string& host, int port);
 
+// Addresses of the two ends of a connected socket; of family AF_UNSPEC on failure.
 SocketAddress LocalAddress(const Socket& socket);
 SocketAddress PeerAddress(const Socket& socket);
 

@@ -13,7 +13,7 @@ namespace recpack {
 
 // Returns the NUMA node that the device is attached to; -1 if unknown or if the machine has no
 // nodes. `sysfs`: mount point of sysfs, for tests.
-int NumaNodeOf(const std::string& pci_bus, const std::string& sysfs = "/sys");
+int NumaNode(const std::string& pci_bus, const std::string& sysfs = "/sys");
 
 // Asks the kernel to allocate the memory's pages, which must be untouched, on the node while it has
 // room. Returns false if the kernel refuses: the memory works as well, but may be remote.

@@ -24,6 +24,6 @@ using FieldMap = std::vector<FieldRule>;
 FieldMap ParseFieldMap(std::string_view text);
 
 // Returns the alternative source fields of a rule, in order of preference.
-std::vector<std::string> FieldsOf(const FieldRule& rule);
+std::vector<std::string> RuleFields(const FieldRule& rule);
 
 }  // namespace recpack

@@ -10,6 +10,7 @@
 
 namespace recpack {
 
+// Kind and extent of one feature over all records of the sample.
 struct FeatureSpec {
   std::string name;
   FeatureKind kind = FeatureKind::kNone;
@@ -19,12 +20,14 @@ struct FeatureSpec {
   uint64_t min_bytes = 0;  // size of one value of a bytes feature
   uint64_t max_bytes = 0;
 
+  // Tells whether every record has the same number of values.
   bool fixed_length() const { return min_length == max_length; }
 };
 
 // Infers a schema from records added one by one. Not thread-safe.
 class SchemaBuilder {
  public:
+  // Takes the features of one record into account; `record` is not kept.
   void Add(const ExampleView& record);
 
   uint64_t records() const { return records_; }

@@ -45,13 +45,15 @@ struct PixelRows {
 using PixelView = PixelRows<const uint8_t>;  // read-only
 using PixelSpan = PixelRows<uint8_t>;        // writable
 
-inline PixelView ViewOf(const Image& image) noexcept {
+// Views all pixels of an image, which must outlive the view and keep its size.
+inline PixelView ToView(const Image& image) noexcept {
   return {image.pixels.data(), image.width, image.height, image.channels, image.row_bytes()};
 }
-inline PixelSpan SpanOf(Image& image) noexcept {
+inline PixelSpan ToSpan(Image& image) noexcept {
   return {image.pixels.data(), image.width, image.height, image.channels, image.row_bytes()};
 }
 
+// Size in pixels.
 struct ImageSize {
   int width = 0;
   int height = 0;

@@ -100,7 +100,7 @@ class Dataset {
   void MapFeatures(ExampleView& example) const;
 
   // Returns the record's location, for messages. Items of sources have a path only.
-  Place PlaceOf(uint64_t ordinal) const;
+  Place FindPlace(uint64_t ordinal) const;
 
   // Returns notices for the user, such as files that were ignored or splits guessed from file
   // names.

@@ -71,12 +71,12 @@ struct ImageField {
   // 65520.
   uint32_t view = 0;
   // Leaves finishing to a device: array NAME is the source in u8, as described by
-  // FinishOptionsOf(), and NAME_geometry is x, y, flip (i32, laid out as FinishGeometry).
+  // ToFinishOptions(), and NAME_geometry is x, y, flip (i32, laid out as FinishGeometry).
   bool finish_on_device = false;
 };
 
 // Returns the options that finish the field's images, on the host or on a device. Throws Error
 // (kInvalidArgument) for an invalid field.
-FinishOptions FinishOptionsOf(const ImageField& field);
+FinishOptions ToFinishOptions(const ImageField& field);
 
 }  // namespace recpack

@@ -15,19 +15,23 @@ inline constexpr size_t kFrameBytes = kFrameHeaderBytes + kFrameFooterBytes;
 // Limit of the writer and the index. Readers accept any length that fits the file.
 inline constexpr uint64_t kMaxPayloadBytes = UINT32_MAX;
 
+// Writes the kFrameHeaderBytes before a payload of `length` bytes.
 inline void StoreFrameHeader(uint8_t* header, uint64_t length) noexcept {
   StoreLittleEndian(header, length);
   StoreLittleEndian(header + 8, MaskCrc(Crc32cOfU64(length)));
 }
 
+// Writes the kFrameFooterBytes after `payload`.
 inline void StoreFrameFooter(uint8_t* footer, ByteView payload) noexcept {
   StoreLittleEndian(footer, MaskCrc(Crc32c(payload)));
 }
 
+// Returns the payload's length in bytes. Unchecked: call FrameHeaderHolds() first.
 inline uint64_t FrameLength(const uint8_t* header) noexcept {
   return LoadLittleEndian<uint64_t>(header);
 }
 
+// Checks the CRC of the length.
 inline bool FrameHeaderHolds(const uint8_t* header) noexcept {
   return LoadLittleEndian<uint32_t>(header + 8) == MaskCrc(Crc32cOfU64(FrameLength(header)));
 }

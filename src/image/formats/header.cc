@@ -13,8 +13,8 @@ bool BeginsWith(ByteView bytes, std::string_view magic, size_t at = 0) {
 
 }  // namespace
 
-const char* ImageFormatName(ImageFormat format) {
-  switch (format) {
+const char* ImageFormatName(ImageFormat type) {
+  switch (type) {
     case ImageFormat::kJpeg:
       return "jpeg";
     case ImageFormat::kPng:
@@ -31,9 +31,9 @@ const char* ImageFormatName(ImageFormat format) {
   return "unknown";
 }
 
-bool IsDecoded(ImageFormat format) {
-  return format == ImageFormat::kJpeg || format == ImageFormat::kPng ||
-         format == ImageFormat::kWebp || format == ImageFormat::kBmp;
+bool IsDecoded(ImageFormat type) {
+  return type == ImageFormat::kJpeg || type == ImageFormat::kPng || type == ImageFormat::kWebp ||
+         type == ImageFormat::kBmp;
 }
 
 ImageHeader ReadImageHeader(ByteView bytes) {

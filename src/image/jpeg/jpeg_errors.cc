@@ -11,9 +11,11 @@
 namespace recpack {
 namespace {
 
-JpegErrorManager& ErrorsOf(j_common_ptr info) { return *static_cast<JpegErrorManager*>(info->err); }
+JpegErrorManager& ErrorManager(j_common_ptr info) {
+  return *static_cast<JpegErrorManager*>(info->err);
+}
 
-[[noreturn]] void LeaveBody(j_common_ptr info) { std::longjmp(ErrorsOf(info).jump, 1); }
+[[noreturn]] void LeaveBody(j_common_ptr info) { std::longjmp(ErrorManager(info).jump, 1); }
 
 // Warnings about comments, profiles and bytes between the header's segments do not concern pixels.
 bool TellsOfDamage(j_common_ptr info, int code) {
@@ -24,7 +26,7 @@ bool TellsOfDamage(j_common_ptr info, int code) {
 }
 
 void NoteMessage(j_common_ptr info, int level) {
-  JpegErrorManager& errors = ErrorsOf(info);
+  JpegErrorManager& errors = ErrorManager(info);
   if (level >= 0 || errors.damaged || !TellsOfDamage(info, errors.msg_code)) return;
   errors.damaged = true;
   errors.format_message(info, errors.damage);
@@ -53,12 +55,12 @@ jpeg_error_mgr* SetUpJpegErrors(JpegErrorManager& errors) {
 }
 
 void FailJpeg(j_common_ptr info, const char* reason) {
-  ErrorsOf(info).own_reason = reason;
+  ErrorManager(info).own_reason = reason;
   LeaveBody(info);
 }
 
 void ThrowJpegError(j_common_ptr info, uint64_t offset) {
-  JpegErrorManager& errors = ErrorsOf(info);
+  JpegErrorManager& errors = ErrorManager(info);
   if (errors.own_reason != nullptr) {
     throw Error(ErrorKind::kCorrupt, errors.own_reason, {.offset = offset});
   }

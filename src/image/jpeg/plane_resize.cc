@@ -10,7 +10,7 @@
 namespace recpack {
 namespace {
 
-SampleGrid GridOf(const Region& part, int step_x, int step_y) {
+SampleGrid MakeGrid(const Region& part, int step_x, int step_y) {
   return {step_x, step_y, part.x % step_x, part.y % step_y};
 }
 
@@ -27,7 +27,7 @@ void Widen(int whole, int step, int phase, int samples_first, int samples, int& 
 Region NeededRegion(const Region& part, const ResizeWindow& window, ResizeFilter filter) {
   Region needed = SourceRegion(window, filter);
   ResizeWindow colours = window;
-  colours.grid = GridOf(part, 2, 2);
+  colours.grid = MakeGrid(part, 2, 2);
   const Region samples = SourceRegion(colours, filter);
   Widen(part.width, 2, colours.grid.phase_x, samples.x, samples.width, needed.x, needed.width);
   Widen(part.height, 2, colours.grid.phase_y, samples.y, samples.height, needed.y, needed.height);
@@ -69,10 +69,10 @@ bool JpegPlaneResizer::Resize(ByteView jpeg, const Region& part, const ResizeWin
     const int step_x = i == 0 ? 1 : planes.step_x, step_y = i == 0 ? 1 : planes.step_y;
     const Image& plane = planes.samples[i];
     ResizeWindow of_plane = window;
-    of_plane.grid = GridOf(part, step_x, step_y);
+    of_plane.grid = MakeGrid(part, step_x, step_y);
     resized[i].resize(std::max(resized[i].size(), pixels + kSamplePadding));
     (i == 0 ? of_luma : of_colours)
-        .Resize(ViewOf(plane),
+        .Resize(ToView(plane),
                 {decoded.x / step_x - part.x / step_x, decoded.y / step_y - part.y / step_y,
                  plane.width, plane.height},
                 of_plane, filter,

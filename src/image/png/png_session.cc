@@ -12,20 +12,20 @@ void CopyText(char (&to)[kSize], const char* from) {
   to[kSize - 1] = '\0';
 }
 
-PngMessages& MessagesOf(png_structp png) {
+PngMessages& Messages(png_structp png) {
   return *static_cast<PngMessages*>(png_get_error_ptr(png));
 }
 
 }  // namespace
 
 void OnPngError(png_structp png, png_const_charp text) {
-  PngMessages& messages = MessagesOf(png);
+  PngMessages& messages = Messages(png);
   CopyText(messages.error, text);
   std::longjmp(messages.jump, 1);
 }
 
 void OnPngWarning(png_structp png, png_const_charp text) {
-  PngMessages& messages = MessagesOf(png);
+  PngMessages& messages = Messages(png);
   if (messages.damage[0] == '\0' && std::string_view(text).starts_with("IDAT")) {
     CopyText(messages.damage, text);
   }

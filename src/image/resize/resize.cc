@@ -22,7 +22,7 @@ void CheckSizes(const PixelView& from, const PixelSpan& to) {
                      from.height, from.channels, to.width, to.height, to.channels));
 }
 
-ResizeAxis ColumnsOf(const ResizeWindow& window, int shown = 0) {
+ResizeAxis ToColumns(const ResizeWindow& window, int shown = 0) {
   return {.from = window.whole.width,
           .to = window.resized.width,
           .begin = window.window.x,
@@ -32,7 +32,7 @@ ResizeAxis ColumnsOf(const ResizeWindow& window, int shown = 0) {
           .phase = window.grid.phase_x};
 }
 
-ResizeAxis LinesOf(const ResizeWindow& window, int shown = 0) {
+ResizeAxis ToLines(const ResizeWindow& window, int shown = 0) {
   return {.from = window.whole.height,
           .to = window.resized.height,
           .begin = window.window.y,
@@ -210,21 +210,21 @@ void Resizer::Resize(const PixelView& from, const Region& shown, const ResizeWin
                 format("a window of {}x{} pixels does not fit a result of {}x{}", part.width,
                        part.height, to.width, to.height));
   }
-  state_->Make(from, ColumnsOf(window, shown.x), LinesOf(window, shown.y), filter, to);
+  state_->Make(from, ToColumns(window, shown.x), ToLines(window, shown.y), filter, to);
 }
 
 Region SourceRegion(const ResizeWindow& window, ResizeFilter filter) {
   CheckWindow(window);
   Region source;
-  FindSourceRange(ColumnsOf(window), filter, source.x, source.width);
-  FindSourceRange(LinesOf(window), filter, source.y, source.height);
+  FindSourceRange(ToColumns(window), filter, source.x, source.width);
+  FindSourceRange(ToLines(window), filter, source.y, source.height);
   return source;
 }
 
 Image Resize(const Image& image, const ResizeOptions& options) {
   Image out;
   out.Reshape(std::max(0, options.width), std::max(0, options.height), image.channels);
-  Resizer().Resize(ViewOf(image), {0, 0, image.width, image.height}, options.filter, SpanOf(out));
+  Resizer().Resize(ToView(image), {0, 0, image.width, image.height}, options.filter, ToSpan(out));
   return out;
 }
 

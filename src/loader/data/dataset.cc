@@ -196,6 +196,6 @@ std::vector<std::string> Dataset::Notices() const {
   return notices;
 }
 
-Place Dataset::PlaceOf(uint64_t ordinal) const { return store_->PlaceOf(ordinal); }
+Place Dataset::FindPlace(uint64_t ordinal) const { return store_->FindPlace(ordinal); }
 
 }  // namespace recpack

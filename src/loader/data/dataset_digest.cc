@@ -7,19 +7,15 @@
 namespace recpack {
 namespace {
 
-constexpr size_t kWholeDigits = 16;
-constexpr size_t kPartDigits = 4;
-constexpr size_t kParts = 8;
-
 // First group of part `part`.
-size_t PartBegin(size_t groups, size_t part) { return groups * part / kParts; }
+size_t PartBegin(size_t groups, size_t part) { return groups * part / kDigestParts; }
 
 }  // namespace
 
 std::string MakeDigest(const SampleStore& store) {
   std::string parts;
   Sha256 whole;
-  for (size_t part = 0; part < kParts; ++part) {
+  for (size_t part = 0; part < kDigestParts; ++part) {
     Sha256 own;
     const auto add = [&](const std::string& text) {
       whole.Update(AsBytes(text));
@@ -27,9 +23,9 @@ std::string MakeDigest(const SampleStore& store) {
     };
     const size_t end = PartBegin(store.groups(), part + 1);
     for (size_t i = PartBegin(store.groups(), part); i < end; ++i) store.DescribeGroup(i, add);
-    parts += Hex(own.Finish()).substr(0, kPartDigits);
+    parts += Hex(own.Finish()).substr(0, kDigestPartDigits);
   }
-  return Hex(whole.Finish()).substr(0, kWholeDigits) + parts;
+  return Hex(whole.Finish()).substr(0, kDigestDigits) + parts;
 }
 
 std::string DigestDifference(const SampleStore& store, const std::string& own,
@@ -37,9 +33,9 @@ std::string DigestDifference(const SampleStore& store, const std::string& own,
   if (other == own) return {};
   if (other.size() != own.size()) return "the digests are of different kinds";
   std::string names;
-  for (size_t part = 0; part < kParts; ++part) {
-    const size_t at = kWholeDigits + part * kPartDigits;
-    if (other.compare(at, kPartDigits, own, at, kPartDigits) == 0) continue;
+  for (size_t part = 0; part < kDigestParts; ++part) {
+    const size_t at = kDigestDigits + part * kDigestPartDigits;
+    if (other.compare(at, kDigestPartDigits, own, at, kDigestPartDigits) == 0) continue;
     const size_t begin = PartBegin(store.groups(), part);
     const size_t end = PartBegin(store.groups(), part + 1);
     if (begin == end) continue;

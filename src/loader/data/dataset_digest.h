@@ -7,8 +7,10 @@
 
 namespace recpack {
 
-// Returns Dataset::digest(): 16 hexadecimal digits for the whole, then 4 for each eighth of the
-// groups.
+// A digest has hexadecimal digits for the whole, then some for each of its parts.
+inline constexpr size_t kDigestDigits = 16, kDigestPartDigits = 4, kDigestParts = 8;
+
+// Returns Dataset::digest(); the parts are eighths of the groups.
 std::string MakeDigest(const SampleStore& store);
 
 // Describes how `store`, whose digest is `own`, differs from the one with digest `other`; empty if

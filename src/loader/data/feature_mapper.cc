@@ -28,7 +28,8 @@ std::vector<std::string> FindTargets(const std::string& target) {
 FeatureMapper::FeatureMapper(const FieldMap& fields, int64_t label_offset)
     : label_offset_(label_offset) {
   for (const FieldRule& rule : fields) {
-    rules_.push_back({FindTargets(rule.target), FieldsOf(rule), rule.from, rule.target == "label"});
+    rules_.push_back(
+        {FindTargets(rule.target), RuleFields(rule), rule.from, rule.target == "label"});
   }
 }
 

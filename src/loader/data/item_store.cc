@@ -60,7 +60,7 @@ class ItemStore final : public SampleStore {
     return std::make_unique<ItemSampleSource>(source_, split_);
   }
 
-  Place PlaceOf(uint64_t id) const override {
+  Place FindPlace(uint64_t id) const override {
     return {.path = root_ + source_->ItemName(split_, id)};
   }
 

@@ -7,15 +7,13 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
+#include "src/loader/data/dataset_digest.h"
 
 namespace recpack {
 namespace {
 
 constexpr char kPrefix[] = "mix";
 constexpr size_t kPrefixSize = 3;
-constexpr size_t kWholeDigits = 16;
-constexpr size_t kPartDigits = 4;
-constexpr size_t kParts = 8;
 constexpr uint32_t kLongestPeriod = 65'536;
 
 // Rounds weights to whole counts that add up to the period: the views with the largest remainders
@@ -52,19 +50,19 @@ std::vector<uint32_t> Counts(const std::vector<MixedView>& views, uint32_t perio
 std::string MakeDigest(const std::vector<View>& views, const std::vector<uint32_t>& counts,
                        uint64_t samples) {
   std::string whole = format("{}\n", samples);
-  std::vector<std::string> parts(kParts);
+  std::vector<std::string> parts(kDigestParts);
   for (size_t i = 0; i < views.size(); ++i) {
     const std::string line = format("{} {}\n", views[i].digest(), counts[i]);
     whole += line;
-    parts[i % kParts] += line;
+    parts[i % kDigestParts] += line;
   }
   const auto digits = [](const std::string& text, size_t count) {
     Sha256 hash;
     hash.Update(AsBytes(text));
     return Hex(hash.Finish()).substr(0, count);
   };
-  std::string digest = kPrefix + digits(whole, kWholeDigits);
-  for (const std::string& part : parts) digest += digits(part, kPartDigits);
+  std::string digest = kPrefix + digits(whole, kDigestDigits);
+  for (const std::string& part : parts) digest += digits(part, kDigestPartDigits);
   return digest;
 }
 
@@ -114,10 +112,10 @@ std::string Mixture::DifferenceFrom(const std::string& digest) const {
   if (!mixed) return views_.front().DifferenceFrom(digest);
   if (digest.size() != digest_.size()) return "the digests are of different kinds";
   std::string names;
-  for (size_t part = 0; part < std::min(kParts, views_.size()); ++part) {
-    const size_t at = kPrefixSize + kWholeDigits + part * kPartDigits;
-    if (digest.compare(at, kPartDigits, digest_, at, kPartDigits) == 0) continue;
-    for (size_t i = part; i < views_.size(); i += kParts) {
+  for (size_t part = 0; part < std::min(kDigestParts, views_.size()); ++part) {
+    const size_t at = kPrefixSize + kDigestDigits + part * kDigestPartDigits;
+    if (digest.compare(at, kDigestPartDigits, digest_, at, kDigestPartDigits) == 0) continue;
+    for (size_t i = part; i < views_.size(); i += kDigestParts) {
       names += format("{}{}", names.empty() ? "" : ", ", views_[i].dataset().path());
     }
   }

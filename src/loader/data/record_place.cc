@@ -10,13 +10,13 @@ void RethrowWithPlace(const Dataset& dataset, uint64_t id) {
     throw;
   } catch (const Error& error) {
     if (!error.place().path.empty()) throw;
-    std::throw_with_nested(error.At(dataset.PlaceOf(id)));
+    std::throw_with_nested(error.At(dataset.FindPlace(id)));
   } catch (const std::exception& error) {
-    std::throw_with_nested(Error(ErrorKind::kInvalidArgument, error.what(), dataset.PlaceOf(id)));
+    std::throw_with_nested(Error(ErrorKind::kInvalidArgument, error.what(), dataset.FindPlace(id)));
   } catch (...) {
     std::throw_with_nested(Error(ErrorKind::kInvalidArgument,
                                  "an exception was thrown that is not a std::exception",
-                                 dataset.PlaceOf(id)));
+                                 dataset.FindPlace(id)));
   }
 }
 

@@ -43,7 +43,7 @@ class RecordStore final : public SampleStore {
         index_, [shards = shards_](size_t shard) { return (*shards)[shard]; }, options, files_));
   }
 
-  Place PlaceOf(uint64_t id) const override {
+  Place FindPlace(uint64_t id) const override {
     const RecordLocation location = index_.Locate(id);
     return {
         .path = (*shards_)[location.shard], .offset = location.offset, .ordinal = location.ordinal};

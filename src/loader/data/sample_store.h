@@ -22,7 +22,7 @@ class SampleStore {
   virtual uint64_t samples() const = 0;
   virtual uint64_t bytes() const = 0;  // approximate size on disk
   virtual std::unique_ptr<SampleSource> NewSource(const RandomAccessOptions& options) const = 0;
-  virtual Place PlaceOf(uint64_t id) const = 0;
+  virtual Place FindPlace(uint64_t id) const = 0;
 
   virtual std::vector<std::string> Notices() const { return {}; }
 

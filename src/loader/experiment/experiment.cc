@@ -7,7 +7,7 @@
 namespace recpack {
 namespace {
 
-std::optional<GainRun> GainRunOf(const LoaderOptions& options, uint32_t loader) {
+std::optional<GainRun> MakeGainRun(const LoaderOptions& options, uint32_t loader) {
   const auto asked = GainPlan::FromEnvironment();
   if (!asked || !options.in_gain_runs) return std::nullopt;
   return GainRun(*asked,
@@ -24,7 +24,7 @@ Experiment::Experiment(const LoaderOptions& options, StatsBlocks& page, std::sha
     : maker_(layout.arrays),
       batch_size_(options.batch_size),
       playback_(page, std::move(ring), layout, *options.slabs),
-      gain_(GainRunOf(options, page.header.number)) {}
+      gain_(MakeGainRun(options, page.header.number)) {}
 
 LoaderMode Experiment::NextMode() noexcept {
   return gain_ ? static_cast<LoaderMode>(gain_->Block().kind) : playback_.Wanted();

@@ -24,7 +24,7 @@ class LiveBatches {
   // Waits until the next batch is complete, without taking it. Returns its number.
   virtual uint64_t WaitForNext() = 0;
 
-  virtual BatchFacts FactsOf(uint64_t number) const = 0;
+  virtual BatchFacts DescribeBatch(uint64_t number) const = 0;
 
   // Position after the last batch taken.
   virtual const ResumeToken& position() const noexcept = 0;

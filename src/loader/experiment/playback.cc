@@ -99,7 +99,7 @@ void Playback::Keep(uint64_t number, const BatchFacts& facts) {
 bool Playback::KeepReady(LiveBatches& live) {
   ring_->Pause(false);
   for (uint64_t number = live.WaitForNext(); HasRoom() && IsWhole(number); ++number) {
-    Keep(number, live.FactsOf(number));
+    Keep(number, live.DescribeBatch(number));
   }
   return HasAny();
 }

@@ -219,7 +219,7 @@ class ImageWriter final : public FieldWriter {
 
 }  // namespace
 
-FinishOptions FinishOptionsOf(const ImageField& field) {
+FinishOptions ToFinishOptions(const ImageField& field) {
   CheckImageField(field);
   return MakeFinishOptions(field);
 }

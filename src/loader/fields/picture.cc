@@ -11,7 +11,7 @@ namespace recpack {
 namespace {
 
 constexpr Region All(ImageSize size) { return {0, 0, size.width, size.height}; }
-constexpr ImageSize SizeOf(const Region& region) { return {region.width, region.height}; }
+constexpr ImageSize ToSize(const Region& region) { return {region.width, region.height}; }
 
 DecodeOptions MakeDecodeOptions(const ImageDecoding& decoding) {
   DecodeOptions options;
@@ -55,7 +55,7 @@ PixelView PictureMaker::operator()(ByteView bytes, KeyedRandom& random, SampleTo
   PixelView decoded;
   if (IsRaw(field_)) {
     shown = {0, 0, field_.raw_shape[2], field_.raw_shape[1]};
-    choice = Choose(SizeOf(shown), random);
+    choice = Choose(ToSize(shown), random);
     decoded = Raw(bytes, tools);
   } else {
     const ImageHeader header = ReadImageHeader(bytes);
@@ -74,7 +74,7 @@ PictureMaker::Choice PictureMaker::Choose(ImageSize seen, KeyedRandom& random) c
   switch (field_.crop) {
     case CropKind::kRandomResized:
       choice.part = random_crop_(seen, random);
-      choice.window.whole = SizeOf(choice.part);
+      choice.window.whole = ToSize(choice.part);
       break;
     case CropKind::kResizeCentre:
       choice.window.resized = ScaleShorterSide(seen, field_.resize);
@@ -117,7 +117,7 @@ void PictureMaker::Scale(Choice& choice, ImageSize whole, int denominator) const
   const Region part = choice.part;
   scaled(part.x, part.width, whole.width, choice.part.x, choice.part.width);
   scaled(part.y, part.height, whole.height, choice.part.y, choice.part.height);
-  choice.window.whole = SizeOf(choice.part);
+  choice.window.whole = ToSize(choice.part);
   choice.needed = SourceRegion(choice.window, field_.filter);
   choice.needed.x += choice.part.x;
   choice.needed.y += choice.part.y;
@@ -131,7 +131,7 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
   const int orientation = field_.decoding.apply_orientation ? header.orientation : 1;
   const ImageSize seen = SeenSize(stored, orientation);
   shown = All(seen);
-  if (shared_ && tools.HasDecoded(bytes, field_)) return ViewOf(tools.decoded);
+  if (shared_ && tools.HasDecoded(bytes, field_)) return ToView(tools.decoded);
   if (const auto kept = tools.kept.Find(bytes, field_, seen)) return *kept;
   tools.Enter(Stage::kDecode, bytes.size());
   const bool is_jpeg = header.format == ImageFormat::kJpeg;
@@ -140,18 +140,18 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
   };
   if (DecodedToKeep(bytes, seen, tools)) {
     count_whole();
-    return ViewOf(tools.decoded);
+    return ToView(tools.decoded);
   }
   DecodeOptions options = MakeDecodeOptions(field_.decoding);
   const int denominator = is_jpeg ? ChooseScale(choice) : 1;
   if (is_jpeg && field_.decoding.resize_planes && denominator == 1 && orientation == 1 &&
       tools.plane_resizer.Resize(bytes, choice.part, choice.window, field_.filter, options,
                                  tools.resized)) {
-    tools.CountPicture(stored, SizeOf(choice.needed), bytes, tools.plane_resizer.coded_share());
-    const ImageSize size = SizeOf(choice.window.window);
+    tools.CountPicture(stored, ToSize(choice.needed), bytes, tools.plane_resizer.coded_share());
+    const ImageSize size = ToSize(choice.window.window);
     choice = {.part = All(size), .window = {size, size, All(size)}, .needed = All(size)};
     shown = All(size);
-    return ViewOf(tools.resized);  // nothing is left to do
+    return ToView(tools.resized);  // nothing is left to do
   }
   if (is_jpeg && !shared_ && field_.decoding.channels == 3 &&
       (denominator > 1 || choice.needed != All(seen))) {
@@ -163,15 +163,15 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
                            ScaledLength(stored.height, denominator)};
     tools.region_decoder.Decode(bytes, StoredRegion(shown, pixels, orientation), options,
                                 tools.cropped);
-    tools.CountPicture(stored, SizeOf(shown), bytes, tools.region_decoder.coded_share());
+    tools.CountPicture(stored, ToSize(shown), bytes, tools.region_decoder.coded_share());
     if (orientation > 1) tools.cropped = ApplyOrientation(std::move(tools.cropped), orientation);
-    return ViewOf(tools.cropped);
+    return ToView(tools.cropped);
   }
   tools.decoded_from = nullptr;
   tools.decoder.Decode(bytes, options, tools.decoded);
   count_whole();
   tools.SetDecoded(bytes, field_);
-  return ViewOf(tools.decoded);
+  return ToView(tools.decoded);
 }
 
 // Whether all of the picture was decoded and offered to the cache. Not of one that is damaged
@@ -193,22 +193,22 @@ bool PictureMaker::DecodedToKeep(ByteView bytes, ImageSize seen, SampleTools& to
 
 // Interleaved, once for all that share it.
 PixelView PictureMaker::Raw(ByteView bytes, SampleTools& tools) const {
-  if (tools.HasDecoded(bytes, field_)) return ViewOf(tools.decoded);
+  if (tools.HasDecoded(bytes, field_)) return ToView(tools.decoded);
   tools.Enter(Stage::kDecode, bytes.size());
   tools.decoded_from = nullptr;
   Interleave(bytes, field_.raw_shape, tools.decoded);
   tools.SetDecoded(bytes, field_);
-  return ViewOf(tools.decoded);
+  return ToView(tools.decoded);
 }
 
 PixelView PictureMaker::Resized(const PixelView& from, const Region& shown, const Choice& choice,
                                 SampleTools& tools) const {
   const auto& [whole, resized, window, grid] = choice.window;
-  if (whole == resized && SizeOf(window) == SizeOf(shown)) return from;
+  if (whole == resized && ToSize(window) == ToSize(shown)) return from;
   tools.resized.Reshape(window.width, window.height, from.channels);
   const Region of_part{shown.x - choice.part.x, shown.y - choice.part.y, shown.width, shown.height};
-  tools.resizer.Resize(from, of_part, choice.window, field_.filter, SpanOf(tools.resized));
-  return ViewOf(tools.resized);
+  tools.resizer.Resize(from, of_part, choice.window, field_.filter, ToSpan(tools.resized));
+  return ToView(tools.resized);
 }
 
 }  // namespace recpack

@@ -8,15 +8,6 @@
 #include "src/loader/image/portable_math.h"
 
 namespace recpack {
-namespace {
-
-constexpr int kTries = 10;
-
-// Python's round(): halves to even.
-int Round(double value) { return static_cast<int>(std::nearbyint(value)); }
-
-}  // namespace
-
 RandomCrop::RandomCrop(double area_low, double area_high, double aspect_low, double aspect_high)
     : area_low_(area_low),
       area_high_(area_high),
@@ -35,11 +26,11 @@ RandomCrop::RandomCrop(double area_low, double area_high, double aspect_low, dou
 
 Region RandomCrop::operator()(ImageSize size, KeyedRandom& random) const {
   const double pixels = static_cast<double>(size.width) * size.height;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kShapeTries; ++i) {
     const double area = pixels * (area_low_ + (area_high_ - area_low_) * random.NextUnit());
     const double aspect = PortableExp(log_low_ + (log_high_ - log_low_) * random.NextUnit());
-    const int width = Round(std::sqrt(area * aspect));
-    const int height = Round(std::sqrt(area / aspect));
+    const int width = PortableRound(std::sqrt(area * aspect));
+    const int height = PortableRound(std::sqrt(area / aspect));
     if (width <= 0 || height <= 0 || width > size.width || height > size.height) continue;
     const auto y = random.NextBelow(static_cast<uint32_t>(size.height - height + 1));
     const auto x = random.NextBelow(static_cast<uint32_t>(size.width - width + 1));
@@ -52,13 +43,15 @@ Region RandomCrop::Middle(ImageSize size) const {
   const double aspect = static_cast<double>(size.width) / size.height;
   int width = size.width;
   int height = size.height;
-  if (aspect < aspect_low_) height = std::clamp(Round(width / aspect_low_), 1, size.height);
-  if (aspect > aspect_high_) width = std::clamp(Round(height * aspect_high_), 1, size.width);
+  if (aspect < aspect_low_) height = std::clamp(PortableRound(width / aspect_low_), 1, size.height);
+  if (aspect > aspect_high_)
+    width = std::clamp(PortableRound(height * aspect_high_), 1, size.width);
   return {(size.width - width) / 2, (size.height - height) / 2, width, height};
 }
 
 Region CentreCrop(ImageSize size, int width, int height) {
-  return {Round((size.width - width) / 2.0), Round((size.height - height) / 2.0), width, height};
+  return {PortableRound((size.width - width) / 2.0), PortableRound((size.height - height) / 2.0),
+          width, height};
 }
 
 }  // namespace recpack

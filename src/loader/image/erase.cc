@@ -8,15 +8,6 @@
 #include "src/loader/image/portable_math.h"
 
 namespace recpack {
-namespace {
-
-constexpr int kTries = 10;
-
-// Python's round(): halves to even.
-int Round(double value) { return static_cast<int>(std::nearbyint(value)); }
-
-}  // namespace
-
 Eraser::Eraser(const RandomErasing& options, const FinishOptions& result,
                const std::array<uint8_t, 3>& u8_values)
     : options_(options), result_(result), values_{} {
@@ -38,12 +29,12 @@ Region Eraser::Choose(KeyedRandom& random) const {
   const int height = result_.out_height;
   const int width = result_.out_width;
   const auto [least, most] = options_.area;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kShapeTries; ++i) {
     const double share = least + (most - least) * random.NextUnit();
     const double area = static_cast<double>(height) * width * share;
     const double aspect = PortableExp(log_low_ + (log_high_ - log_low_) * random.NextUnit());
-    const int h = Round(std::sqrt(area * aspect));
-    const int w = Round(std::sqrt(area / aspect));
+    const int h = PortableRound(std::sqrt(area * aspect));
+    const int w = PortableRound(std::sqrt(area / aspect));
     if (h >= height || w >= width) continue;
     const auto y = random.NextBelow(static_cast<uint32_t>(height - h + 1));
     const auto x = random.NextBelow(static_cast<uint32_t>(width - w + 1));

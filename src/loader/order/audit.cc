@@ -12,9 +12,9 @@
 namespace recpack {
 namespace {
 
-constexpr char kWhat[] = "audit";
-constexpr char kFormat[] = "recpack-audit1";
-constexpr size_t kParts = 10;
+constexpr char kAuditName[] = "audit";
+constexpr char kAuditFormat[] = "recpack-audit1";
+constexpr size_t kAuditParts = 10;
 constexpr size_t kSumDigits = 32;
 // The first 64 bits of pi's fraction: a nothing-up-my-sleeve key.
 constexpr std::array<uint32_t, 2> kKey = {0x243F6A88, 0x85A308D3};
@@ -111,24 +111,24 @@ Sum128 EpochAudit::SumMeant() const noexcept {
 }
 
 std::string EpochAudit::Text() const {
-  return JoinDotted({kFormat, std::to_string(kOrderVersion), key_.digest, OrderText(key_.order),
-                     std::to_string(key_.seed), std::to_string(key_.epoch),
+  return JoinDotted({kAuditFormat, std::to_string(kOrderVersion), key_.digest,
+                     OrderText(key_.order), std::to_string(key_.seed), std::to_string(key_.epoch),
                      std::to_string(samples_), std::to_string(substituted_), Hex128(sum_),
                      Hex128(change_)});
 }
 
 EpochAudit EpochAudit::Parse(const std::string& text) {
-  const auto parts = SplitDotted(text, kWhat, kFormat, kParts);
+  const auto parts = SplitDotted(text, kAuditName, kAuditFormat, kAuditParts);
   if (parts[1] != std::to_string(kOrderVersion)) {
     throw Error(ErrorKind::kUnsupported, format("the audit has order version {}", parts[1]), {},
                 format("this program has version {}: use the one that wrote it", kOrderVersion));
   }
   EpochAudit audit({.digest = parts[2],
                     .order = ParseOrder(parts[3]),
-                    .seed = DottedNumber(parts[4], kWhat),
-                    .epoch = DottedNumber(parts[5], kWhat)});
-  audit.samples_ = DottedNumber(parts[6], kWhat);
-  audit.substituted_ = DottedNumber(parts[7], kWhat);
+                    .seed = DottedNumber(parts[4], kAuditName),
+                    .epoch = DottedNumber(parts[5], kAuditName)});
+  audit.samples_ = DottedNumber(parts[6], kAuditName);
+  audit.substituted_ = DottedNumber(parts[7], kAuditName);
   audit.sum_ = Parse128(parts[8]);
   audit.change_ = Parse128(parts[9]);
   return audit;

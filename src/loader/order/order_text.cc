@@ -9,7 +9,7 @@
 namespace recpack {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& text) {
+[[noreturn]] void RefuseOrder(const std::string& text) {
   throw Error(ErrorKind::kInvalidArgument, format("unknown order '{}'", text), {},
               "choose auto, sequential, global, window or window:BLOCK:LANES:WINDOW");
 }
@@ -17,7 +17,7 @@ namespace {
 uint32_t Number(const std::string& whole, std::string_view& text) {
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value == 0) Refuse(whole);
+  if (error != std::errc() || value == 0) RefuseOrder(whole);
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return value;
 }
@@ -47,15 +47,15 @@ OrderSpec ParseOrder(const std::string& text) {
   if (text == "global") return spec;
   spec.kind = OrderKind::kWindow;
   std::string_view rest = text;
-  if (!rest.starts_with("window")) Refuse(text);
+  if (!rest.starts_with("window")) RefuseOrder(text);
   rest.remove_prefix(6);
   for (uint32_t* number : {&spec.block_records, &spec.lanes, &spec.window_blocks}) {
     if (rest.empty()) break;
-    if (rest.front() != ':') Refuse(text);
+    if (rest.front() != ':') RefuseOrder(text);
     rest.remove_prefix(1);
     *number = Number(text, rest);
   }
-  if (!rest.empty()) Refuse(text);
+  if (!rest.empty()) RefuseOrder(text);
   return spec;
 }
 

@@ -21,13 +21,13 @@ Sampler::Sampler(const Mixture& mixture, const OrderSpec& order, uint64_t seed)
 }
 
 SampledRecord Sampler::At(uint64_t epoch, uint64_t position) {
-  const Place at = PlaceOf(epoch, position);
+  const Place at = FindPlace(epoch, position);
   const uint64_t number = FindOrder(at.view, at.epoch)(at.position);
   return {at.view, mixture_.views()[at.view].Record(number, seeds_[at.view], at.epoch)};
 }
 
 SampledRecord Sampler::Substitute(uint64_t epoch, uint64_t position, uint64_t draw) {
-  const Place at = PlaceOf(epoch, position);
+  const Place at = FindPlace(epoch, position);
   const View& view = mixture_.views()[at.view];
   Order& order = FindOrder(at.view, at.epoch);
   if (view.balanced()) {
@@ -39,7 +39,7 @@ SampledRecord Sampler::Substitute(uint64_t epoch, uint64_t position, uint64_t dr
   return {at.view, view.Record(number, seeds_[at.view], at.epoch)};
 }
 
-Sampler::Place Sampler::PlaceOf(uint64_t epoch, uint64_t position) {
+Sampler::Place Sampler::FindPlace(uint64_t epoch, uint64_t position) {
   position %= mixture_.samples();
   if (mixture_.views().size() == 1) return {0, epoch, position};
   const uint64_t through_epochs = epoch * mixture_.samples() + position;

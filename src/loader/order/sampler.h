@@ -56,7 +56,7 @@ class Sampler {
     uint64_t position;  // in that epoch
   };
 
-  Place PlaceOf(uint64_t epoch, uint64_t position);
+  Place FindPlace(uint64_t epoch, uint64_t position);
   const Period& FindPeriod(uint64_t number);
   Order& FindOrder(uint32_t view, uint64_t epoch);
 

@@ -7,20 +7,21 @@
 namespace recpack {
 namespace {
 
-constexpr char kWhat[] = "token";
-constexpr char kFormat[] = "recpack1";
-constexpr size_t kParts = 8;
+constexpr char kTokenName[] = "token";
+constexpr char kTokenFormat[] = "recpack1";
+constexpr size_t kTokenParts = 8;
 
 }  // namespace
 
 std::string TokenText(const ResumeToken& token) {
-  return JoinDotted({kFormat, std::to_string(kOrderVersion), token.digest, OrderText(token.order),
-                     std::to_string(token.seed), std::to_string(token.epoch),
-                     std::to_string(token.position), std::to_string(token.substituted)});
+  return JoinDotted({kTokenFormat, std::to_string(kOrderVersion), token.digest,
+                     OrderText(token.order), std::to_string(token.seed),
+                     std::to_string(token.epoch), std::to_string(token.position),
+                     std::to_string(token.substituted)});
 }
 
 ResumeToken ParseToken(const std::string& text) {
-  const auto parts = SplitDotted(text, kWhat, kFormat, kParts);
+  const auto parts = SplitDotted(text, kTokenName, kTokenFormat, kTokenParts);
   if (parts[1] != std::to_string(kOrderVersion)) {
     throw Error(ErrorKind::kUnsupported, format("the token has order version {}", parts[1]), {},
                 format("this program has version {}, whose order differs; use the version "
@@ -29,10 +30,10 @@ ResumeToken ParseToken(const std::string& text) {
   }
   return {.digest = parts[2],
           .order = ParseOrder(parts[3]),
-          .seed = DottedNumber(parts[4], kWhat),
-          .epoch = DottedNumber(parts[5], kWhat),
-          .position = DottedNumber(parts[6], kWhat),
-          .substituted = DottedNumber(parts[7], kWhat)};
+          .seed = DottedNumber(parts[4], kTokenName),
+          .epoch = DottedNumber(parts[5], kTokenName),
+          .position = DottedNumber(parts[6], kTokenName),
+          .substituted = DottedNumber(parts[7], kTokenName)};
 }
 
 }  // namespace recpack

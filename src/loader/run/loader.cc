@@ -149,7 +149,9 @@ struct Loader::State final : LiveBatches {
     return next;
   }
 
-  BatchFacts FactsOf(uint64_t number) const override { return Facts(plan.schedule.Plan(number)); }
+  BatchFacts DescribeBatch(uint64_t number) const override {
+    return Facts(plan.schedule.Plan(number));
+  }
 
   static BatchFacts Facts(const BatchPlan& batch) {
     return {.epoch = batch.epoch, .number = batch.step, .size = batch.samples};

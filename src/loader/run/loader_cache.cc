@@ -12,10 +12,6 @@ namespace {
 // Few payloads are smaller than this part of their mean.
 constexpr uint64_t kLeastOfMean = 4;
 
-[[noreturn]] void Refuse(const char* reason, const char* advice) {
-  throw Error(ErrorKind::kInvalidArgument, reason, {}, advice);
-}
-
 // Upper limit of the number of entries; each view counts its own records.
 uint64_t MostRecords(const Mixture& samples) {
   uint64_t records = 0;

@@ -245,15 +245,15 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
     memory.ids[sample] = other.id;
     if (memory.mask[sample] == 0) return;  // reported where it is not padding
     const std::lock_guard lock(substitutions_mutex_);
-    substitutions_.push_back(
-        {batch,
-         {at.epoch, position, meant.view, meant.id, other.id, PlaceOf(meant), std::move(reason)}});
+    substitutions_.push_back({batch,
+                              {at.epoch, position, meant.view, meant.id, other.id, FindPlace(meant),
+                               std::move(reason)}});
     return;
   }
   throw Error(ErrorKind::kCorrupt,
               format("{} substitutes for a bad record are bad as well; it was: {}",
                      kSubstituteTries, reason),
-              PlaceOf(meant),
+              FindPlace(meant),
               "recpack verify lists all damage, recpack repair saves what is whole");
 }
 
@@ -306,8 +306,8 @@ void Worker::Write(const SampledRecord& record, uint64_t position) {
   }
 }
 
-Place Worker::PlaceOf(const SampledRecord& record) const {
-  return plan_.mixture.views()[record.view].dataset().PlaceOf(record.id);
+Place Worker::FindPlace(const SampledRecord& record) const {
+  return plan_.mixture.views()[record.view].dataset().FindPlace(record.id);
 }
 
 // View and record may belong to different samples if the worker goes on meanwhile.
@@ -315,7 +315,7 @@ Place Worker::PlaceNow() const {
   const SampledRecord at{static_cast<uint32_t>(block_.view.load(std::memory_order_relaxed)),
                          block_.record.load(std::memory_order_relaxed)};
   const Dataset& dataset = plan_.mixture.views()[at.view].dataset();
-  return at.id < dataset.records() ? PlaceOf(at) : Place{.path = dataset.path()};
+  return at.id < dataset.records() ? FindPlace(at) : Place{.path = dataset.path()};
 }
 
 std::vector<Substitution> Worker::TakeSubstitutions(uint64_t batch) {

@@ -51,7 +51,7 @@ class Worker {
   void FinishBatch(uint64_t batch);
   void WorkOn(const RingSlot& slot, const BatchPlan& at);
   void FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample);
-  Place PlaceOf(const SampledRecord& record) const;
+  Place FindPlace(const SampledRecord& record) const;
   void ThrowChunkAway(uint64_t ticket);
   void Write(const SampledRecord& record, uint64_t position);
 

@@ -57,11 +57,11 @@ void RemoveIfThere(const std::string& path) {
 
 PackFolder::PackFolder(const PackOptions& options, bool later)
     : options_(options), folder_(options.out), state_folder_(options.out + "/" + kStateFolder) {
-  if (const auto there = StatusOf(folder_); fs::exists(there) && !fs::is_directory(there)) {
+  if (const auto there = FileStatus(folder_); fs::exists(there) && !fs::is_directory(there)) {
     throw Error(ErrorKind::kInvalidArgument, "is a file, not a folder to pack into",
                 {.path = folder_});
   }
-  const bool state_was_there = fs::exists(StatusOf(state_folder_));
+  const bool state_was_there = fs::exists(FileStatus(state_folder_));
   if (!state_was_there && !options.overwrite && !options.append) RefuseForeignContent();
   if (options.append) RefuseNothingToAppendTo();
   MakeFolder(state_folder_, options.sync);

@@ -19,7 +19,8 @@ bool SameInManifest(const std::vector<std::string>& a, const std::vector<std::st
 }
 
 ManifestFile MakeManifestFile(const SideFile& file) {
-  return {.file = file.name, .bytes = file.text.size(), .sha256 = DigestOf(AsBytes(file.text))};
+  return {
+      .file = file.name, .bytes = file.text.size(), .sha256 = ContentDigest(AsBytes(file.text))};
 }
 
 // Writes to the state folder first, where the next pack removes the files of a killed process.

@@ -58,7 +58,7 @@ bool StagedFiles::IsResultShard(const std::string& path) const {
 
 std::unique_ptr<ReadableFile> StagedFiles::OpenForReading(const std::string& path) {
   if (!IsResultShard(path)) return PosixFiles().OpenForReading(path);
-  return remote::DataFiles().OpenForReading(UrlOf(ResultName(path)));
+  return remote::DataFiles().OpenForReading(ObjectUrl(ResultName(path)));
 }
 
 std::unique_ptr<WritableFile> StagedFiles::Create(const std::string& path) {
@@ -67,7 +67,7 @@ std::unique_ptr<WritableFile> StagedFiles::Create(const std::string& path) {
   if (!path.starts_with(state) || !path.ends_with(kTemporaryEnd)) return PosixFiles().Create(path);
   const size_t end = path.size() - std::string_view(kTemporaryEnd).size();
   const std::string name = path.substr(state.size(), end - state.size()) + kShardEnd;
-  auto upload = std::make_shared<remote::Upload>(UrlOf(name));
+  auto upload = std::make_shared<remote::Upload>(ObjectUrl(name));
   {
     const std::lock_guard lock(mutex_);
     uploads_[path] = upload;
@@ -97,7 +97,7 @@ void StagedFiles::Rename(const std::string& from, const std::string& to, bool du
 }
 
 void StagedFiles::UploadFile(const std::string& from, const std::string& name) {
-  remote::Upload upload(UrlOf(name));
+  remote::Upload upload(ObjectUrl(name));
   const auto file = PosixFiles().OpenForReading(from);
   std::vector<uint8_t> buffer(size_t{1} << 20);
   for (uint64_t at = 0; at < file->Size();) {

@@ -32,7 +32,7 @@ class StagedFiles final : public FileSystem {
   bool IsResultShard(const std::string& path) const;
   std::shared_ptr<remote::Upload> TakeUpload(const std::string& path);
   void UploadFile(const std::string& from, const std::string& name);
-  std::string UrlOf(const std::string& name) const { return url_ + "/" + name; }
+  std::string ObjectUrl(const std::string& name) const { return url_ + "/" + name; }
 
   const std::string folder_;
   const std::string url_;

@@ -42,7 +42,7 @@ bool IsPacksName(const std::string& name) {
          name.ends_with(".tfrecord.idx");
 }
 
-std::string NameOf(const std::string& url) { return url.substr(url.rfind('/') + 1); }
+std::string FileName(const std::string& url) { return url.substr(url.rfind('/') + 1); }
 
 // Names of the files that a job with this staging folder has made or will make.
 std::set<std::string> NamesOfJob(const std::string& folder) {
@@ -94,7 +94,7 @@ void StoreTarget::RemoveUploads(const std::set<std::string>& ours) const {
 
 void StoreTarget::RemoveOld() const {
   std::set<std::string> names;
-  for (const auto& object : remote::ListFolder(url_)) names.insert(NameOf(object.url));
+  for (const auto& object : remote::ListFolder(url_)) names.insert(FileName(object.url));
   std::set<std::string> old;
   for (const std::string& name : names) {
     if (IsPacksName(name)) old.insert(name);
@@ -112,7 +112,7 @@ void StoreTarget::RemoveOld() const {
 
 void StoreTarget::Compare(bool with_others) const {
   std::map<std::string, uint64_t> there;
-  for (const auto& object : remote::ListFolder(url_)) there[NameOf(object.url)] = object.bytes;
+  for (const auto& object : remote::ListFolder(url_)) there[FileName(object.url)] = object.bytes;
   const std::set<std::string> ours = NamesOfJob(folder_);
   for (const auto& [name, bytes] : there) {
     if (with_others || ours.contains(name)) continue;

@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A pidfd does not report a stop by the terminal, so Wait() polls for it at this interval.
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kLookAtChild{50};
 constexpr std::chrono::milliseconds kLookWithoutPidfd{5};
 
 constexpr int kNotFoundCode = 127, kCannotRunCode = 126, kSignalCode = 128;
@@ -135,7 +135,7 @@ std::optional<CommandEnd> ChildCommand::Wait(std::chrono::nanoseconds timeout) {
     const auto left = until - Clock::now();
     if (left <= left.zero()) return std::nullopt;
     if (state_->pidfd.get() >= 0) {
-      PollPidfd(state_->pidfd, std::min<std::chrono::nanoseconds>(left, kLook));
+      PollPidfd(state_->pidfd, std::min<std::chrono::nanoseconds>(left, kLookAtChild));
     } else {
       std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kLookWithoutPidfd));
     }

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kLookAtProcess{20};
 
 std::string UserName(uint64_t user) {
   passwd entry = {};
@@ -168,7 +168,7 @@ bool WatchedProcess::Wait(std::chrono::nanoseconds timeout) {
     } else {
       state_->ended = state_->LooksEnded();
       if (!state_->ended) {
-        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kLook));
+        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kLookAtProcess));
       }
     }
     if (state_->ended || left.count() == 0) return state_->ended;

@@ -55,14 +55,15 @@ void FillRates(const Rounds& rounds, const Trainers& trainers, GainResult& resul
     return sum;
   };
   const auto over = [&](size_t kind, size_t base) {
-    return EstimateOf(rounds,
-                      [&](const auto& means) { return rate(means, kind) - rate(means, base); });
+    return EstimateFigure(rounds,
+                          [&](const auto& means) { return rate(means, kind) - rate(means, base); });
   };
   for (size_t kind = 0; kind < GainPlan::kKinds; ++kind) {
-    result.rates[kind] = EstimateOf(rounds, [&](const auto& means) { return rate(means, kind); });
+    result.rates[kind] =
+        EstimateFigure(rounds, [&](const auto& means) { return rate(means, kind); });
   }
   result.gain = over(kReplay, kLive);
-  result.ratio = EstimateOf(
+  result.ratio = EstimateFigure(
       rounds, [&](const auto& means) { return rate(means, kReplay) / rate(means, kLive); });
   result.starvation = over(kReplayAndWork, kLive);
   result.interference = over(kReplay, kReplayAndWork);

@@ -66,7 +66,7 @@ double VarianceOfMean(const std::vector<double>& values) {
 
 }  // namespace
 
-Estimate EstimateOf(const Rounds& rounds, const FigureOfMeans& figure) {
+Estimate EstimateFigure(const Rounds& rounds, const FigureOfMeans& figure) {
   if (rounds.empty()) return {};
   const std::vector<double> means = Means(rounds);
   const double value = figure(means);

@@ -23,6 +23,6 @@ inline constexpr size_t kFewestRounds = 3;
 // and West (1987) for correlated neighbouring rounds, but never below that of independent rounds.
 // The interval uses Student's t with one degree of freedom less than rounds. It is infinite for
 // fewer than kFewestRounds.
-Estimate EstimateOf(const Rounds& rounds, const FigureOfMeans& figure);
+Estimate EstimateFigure(const Rounds& rounds, const FigureOfMeans& figure);
 
 }  // namespace recpack::probe

@@ -30,7 +30,7 @@ std::vector<LoaderSample> Last(const std::vector<LoaderSample>& samples, int64_t
   return all;
 }
 
-Exposition::Labels LabelsOf(const LoaderSample& sample) {
+Exposition::Labels ToLabels(const LoaderSample& sample) {
   return {{"process", format("{}", sample.process)}, {"loader", format("{}", sample.stats.number)}};
 }
 
@@ -38,7 +38,7 @@ Exposition::Labels LabelsOf(const LoaderSample& sample) {
 void AddLoaderFamily(const char* name, const char* help, const std::vector<LoaderSample>& loaders,
                      double (*value)(const LoaderStats& stats), Exposition& text) {
   text.Family(name, help);
-  for (const LoaderSample& loader : loaders) text.Sample(value(loader.stats), LabelsOf(loader));
+  for (const LoaderSample& loader : loaders) text.Sample(value(loader.stats), ToLabels(loader));
 }
 
 // Adds a family with one sample per loader and stage.
@@ -49,7 +49,7 @@ void AddStageFamily(const char* name, const char* help, const std::vector<Loader
   for (const LoaderSample& loader : loaders) {
     for (size_t i = 0; i < kStages; ++i) {
       const auto stage = static_cast<Stage>(i);
-      Exposition::Labels labels = LabelsOf(loader);
+      Exposition::Labels labels = ToLabels(loader);
       labels.emplace_back("stage", StageName(stage));
       text.Sample(value(loader.stats, stage), labels);
     }

@@ -15,7 +15,7 @@
 namespace recpack::probe {
 namespace {
 
-using Json = nlohmann::json;
+using Document = nlohmann::json;
 
 constexpr uint64_t kMostBytes = 64 << 20;
 constexpr double kMost = 1e15;  // of any count or time
@@ -134,14 +134,14 @@ std::vector<StepStretch> ParseStretches(const ReportMembers& members) {
   return stretches;
 }
 
-Json Parse(FileSystem& files, const std::string& path) {
+Document Parse(FileSystem& files, const std::string& path) {
   const ByteBuffer bytes = ReadWholeFile(files, path, kMostBytes);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (NestsTooDeep(text)) {
     throw Error(ErrorKind::kCorrupt,
                 format("is JSON nested deeper than {} levels", kMostJsonLevels), {.path = path});
   }
-  Json json = Json::parse(text, nullptr, false);
+  Document json = Document::parse(text, nullptr, false);
   if (json.is_discarded()) {
     throw Error(ErrorKind::kCorrupt, "is not valid JSON: damaged, or half written", {.path = path});
   }
@@ -149,7 +149,7 @@ Json Parse(FileSystem& files, const std::string& path) {
 }
 
 // Other programs may write files of this name, too.
-void CheckKind(const Json& json, const std::string& path) {
+void CheckKind(const Document& json, const std::string& path) {
   const bool is_report = json.is_object() && json.contains("version") && json.contains("job") &&
                          json.contains("verdict");
   if (!is_report) throw Error(ErrorKind::kCorrupt, "is not a report of recprobe", {.path = path});
@@ -177,7 +177,7 @@ KeptReport ReadReport(FileSystem& files, const std::string& path) {
   const bool is_folder = std::filesystem::is_directory(path, code);
   KeptReport report{.path =
                         is_folder ? (std::filesystem::path(path) / "report.json").string() : path};
-  const Json json = Parse(files, report.path);
+  const Document json = Parse(files, report.path);
   CheckKind(json, report.path);
   const ReportMembers members(json, report.path);
   report.recprobe = members.OptionalText("recprobe");

@@ -11,7 +11,7 @@
 namespace recpack {
 namespace {
 
-uint32_t WrapperOf(Compression compression) {
+uint32_t WrapperBytes(Compression compression) {
   if (compression == Compression::kGzip) return ISAL_GZIP;
   return compression == Compression::kZlib ? ISAL_ZLIB : ISAL_DEFLATE;
 }
@@ -27,7 +27,7 @@ class FastInflateSource final : public ByteSource {
         stream_(std::make_unique<inflate_state>()) {
     // Does not initialise everything, and damaged streams can read the rest: it was zeroed before.
     isal_inflate_init(stream_.get());
-    stream_->crc_flag = WrapperOf(wrapper);
+    stream_->crc_flag = WrapperBytes(wrapper);
     stream_->avail_in = 0;
   }
 

@@ -62,7 +62,7 @@ struct Index::State {
 
   void Check();
   void CheckShard(const IndexShard& shard, uint64_t first_record) const;
-  std::string_view NameOf(const IndexShard& shard) const {
+  std::string_view ShardName(const IndexShard& shard) const {
     return AsText(bytes.subspan(shard.name_at, shard.name_bytes));
   }
 };
@@ -84,7 +84,7 @@ void Index::State::CheckShard(const IndexShard& shard, uint64_t first_record) co
   }
   if (shard.flush_points > 0) CheckRange(shard.flush_at, shard.flush_points, sizeof(FlushPoint));
   CheckRange(shard.name_at, shard.name_bytes, 1);
-  const std::string_view name = NameOf(shard);
+  const std::string_view name = ShardName(shard);
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos) {
     Fail("names a shard outside its folder");
   }
@@ -130,7 +130,7 @@ size_t Index::shard_count() const noexcept { return state_->shards.size(); }
 
 ShardSummary Index::shard(size_t i) const {
   const IndexShard& shard = state_->shards[i];
-  return {.name = std::string(state_->NameOf(shard)),
+  return {.name = std::string(state_->ShardName(shard)),
           .file_bytes = shard.file_bytes,
           .records = shard.records,
           .first_record = shard.first_record,
@@ -138,7 +138,7 @@ ShardSummary Index::shard(size_t i) const {
 }
 
 std::string_view Index::shard_name(size_t i) const noexcept {
-  return state_->NameOf(state_->shards[i]);
+  return state_->ShardName(state_->shards[i]);
 }
 
 uint64_t Index::shard_bytes(size_t i) const noexcept { return state_->shards[i].file_bytes; }
@@ -187,7 +187,7 @@ void Index::CheckShard(size_t i, ByteView tail) const {
 
 ShardEntries Index::Entries(size_t i) const {
   const IndexShard& shard = state_->shards[i];
-  ShardEntries entries{.name = std::string(state_->NameOf(shard)),
+  ShardEntries entries{.name = std::string(state_->ShardName(shard)),
                        .file_bytes = shard.file_bytes,
                        .compression = static_cast<Compression>(shard.compression),
                        .lengths = {},

@@ -12,12 +12,12 @@ namespace recpack {
 namespace {
 
 template <typename T>
-ByteView BytesOf(const T& value) {
+ByteView ToByteView(const T& value) {
   return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
 }
 
 template <typename T>
-ByteView BytesOf(const std::vector<T>& values) {
+ByteView ToByteView(const std::vector<T>& values) {
   return {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(T)};
 }
 
@@ -61,7 +61,7 @@ IndexWriter::IndexWriter(std::unique_ptr<WritableFile> file) : state_(std::make_
   IndexHeader header = {
       .magic = {}, .version = kIndexVersion, .records_per_block = kRecordsPerBlock};
   std::memcpy(header.magic, kIndexMagic, sizeof header.magic);
-  state_->Append(BytesOf(header));
+  state_->Append(ToByteView(header));
 }
 
 IndexWriter::~IndexWriter() = default;
@@ -76,12 +76,12 @@ void IndexWriter::AddShard(const ShardEntries& entries) {
   if (AllEqual(entries.lengths)) {
     shard.stride = entries.lengths.empty() ? 0 : entries.lengths.front();
   } else {
-    shard.lengths_at = state.Append(BytesOf(entries.lengths));
-    shard.blocks_at = state.Append(BytesOf(BlockOffsets(entries.lengths)));
+    shard.lengths_at = state.Append(ToByteView(entries.lengths));
+    shard.blocks_at = state.Append(ToByteView(BlockOffsets(entries.lengths)));
   }
   if (!entries.flush_points.empty()) {
     static_assert(sizeof(FlushPoint) == 16);
-    shard.flush_at = state.Append(BytesOf(entries.flush_points));
+    shard.flush_at = state.Append(ToByteView(entries.flush_points));
     shard.flush_points = entries.flush_points.size();
   }
   shard.name_at = state.Append(AsBytes(entries.name));
@@ -100,15 +100,15 @@ void IndexWriter::Finish(bool sync) {
   for (size_t i = 0; i < state.directory.size(); ++i) {
     piece.push_back(state.directory[i]);
     if (piece.size() < kPiece && i + 1 < state.directory.size()) continue;
-    footer.directory_crc = ExtendCrc32c(footer.directory_crc, BytesOf(piece));
-    state.Append(BytesOf(piece));  // adds no padding: entries are a multiple of 8 bytes
+    footer.directory_crc = ExtendCrc32c(footer.directory_crc, ToByteView(piece));
+    state.Append(ToByteView(piece));  // adds no padding: entries are a multiple of 8 bytes
     piece.clear();
   }
   footer.shards = state.directory.size();
   footer.records = state.records;
-  footer.footer_crc = Crc32c(BytesOf(footer).first(offsetof(IndexFooter, footer_crc)));
+  footer.footer_crc = Crc32c(ToByteView(footer).first(offsetof(IndexFooter, footer_crc)));
   std::memcpy(footer.magic, kIndexMagic, sizeof footer.magic);
-  state.Append(BytesOf(footer));
+  state.Append(ToByteView(footer));
   if (sync) state.file->Sync();
   state.file->Close();
 }

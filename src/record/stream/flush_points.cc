@@ -17,7 +17,6 @@ namespace recpack {
 namespace {
 
 constexpr size_t kInputBytes = size_t{1} << 18;
-constexpr size_t kWindowBytes = size_t{1} << 20;
 
 // Header sizes of RFC 1952 and RFC 1950, without optional parts.
 constexpr size_t kGzipHeaderBytes = 10;
@@ -185,7 +184,7 @@ std::optional<FlushedStream> ReadFlushedStream(const ReadableFile& file, Compres
   if (first == 0) return {};
   FlushedStream stream;
   std::vector<Mark> marks;
-  Window window(std::make_unique<FlushedSource>(file, first, compression, marks), kWindowBytes);
+  Window window(std::make_unique<FlushedSource>(file, first, compression, marks), kScanWindowBytes);
   stream.lengths = ReadLengths(window, verify, file.Size() * kMostDeflated, file.path());
   stream.flush_points = PointsAt(marks, stream.lengths);
   return stream;

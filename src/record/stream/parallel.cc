@@ -51,8 +51,8 @@ void AddPieces(const Index& index, size_t shard, uint64_t piece_bytes, std::vect
 
 // Tells whether shards may be split: pieces need the CRCs of lengths to detect an index of another
 // shard, and resynchronisation could cross the end of a piece.
-std::vector<Unit> UnitsOf(const Index& index, int threads, const ReaderOptions& options,
-                          uint64_t piece_bytes) {
+std::vector<Unit> SplitUnits(const Index& index, int threads, const ReaderOptions& options,
+                             uint64_t piece_bytes) {
   constexpr size_t kEnough = 16;  // shards per thread: the last one is then a small share
   const size_t shards = index.shard_count();
   const bool whole = !options.verify || options.on_damage != kFail ||
@@ -86,7 +86,7 @@ void ReadShards(const Index& index, const std::string& folder, int threads,
                 const ReaderOptions& options, const OnRecord& on_record, FileSystem& files,
                 uint64_t piece_bytes) {
   const std::vector<Unit> units =
-      UnitsOf(index, threads, options, std::max<uint64_t>(piece_bytes, 1));
+      SplitUnits(index, threads, options, std::max<uint64_t>(piece_bytes, 1));
   ParallelFor(units.size(), threads, [&](size_t worker, size_t i) {
     const Unit& unit = units[i];
     ReaderOptions own = options;

@@ -11,7 +11,7 @@
 namespace recpack {
 namespace {
 
-Compression CompressionOf(const ReadableFile& file, const ReaderOptions& options) {
+Compression FindCompression(const ReadableFile& file, const ReaderOptions& options) {
   if (options.entries) return options.entries->compression;
   // A piece may begin with a damaged header that looks like a compressed file.
   if (options.piece && options.piece->offset > 0) return Compression::kNone;
@@ -39,7 +39,7 @@ std::unique_ptr<ByteSource> OpenSource(const ReadableFile& file, Compression com
 RecordReader::State::State(std::unique_ptr<ReadableFile> opened, ReaderOptions given)
     : file(std::move(opened)),
       options(std::move(given)),
-      compression(CompressionOf(*file, options)),
+      compression(FindCompression(*file, options)),
       most_bytes(MostBytes(*file, compression, options)),
       window(OpenSource(*file, compression, options),
              std::min<uint64_t>(options.buffer_bytes, most_bytes),

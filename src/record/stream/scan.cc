@@ -19,7 +19,6 @@ constexpr size_t kReadBytes = size_t{256} << 10;
 // Size of a read for headers only, if records are long.
 constexpr size_t kSkimBytes = 512;
 constexpr uint64_t kLongRecord = 24 << 10;
-constexpr size_t kWindowBytes = size_t{1} << 20;
 
 // Reads the headers of an uncompressed shard; payloads are not checked.
 class HeaderScan {
@@ -75,7 +74,8 @@ class HeaderScan {
 // Reads all bytes of a shard, inflated if it is compressed.
 std::vector<uint32_t> ReadThrough(const ReadableFile& file, Compression compression, bool verify) {
   const uint64_t most_bytes = file.Size() * (compression == Compression::kNone ? 1 : kMostDeflated);
-  Window window(MakeByteSource(file, compression), std::min<uint64_t>(kWindowBytes, most_bytes));
+  Window window(MakeByteSource(file, compression),
+                std::min<uint64_t>(kScanWindowBytes, most_bytes));
   return ReadLengths(window, verify, most_bytes, file.path());
 }
 

@@ -10,6 +10,9 @@
 
 namespace recpack {
 
+// Buffer for scanning a whole shard.
+inline constexpr size_t kScanWindowBytes = size_t{1} << 20;
+
 // Holds bytes of the source, starting at offset(). Views are valid until the next Ensure(), Skip()
 // or Restart(). Not thread-safe.
 class Window {

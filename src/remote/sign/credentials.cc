@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kMostBytes = 1 << 20;  // of a shared file
 constexpr char kDefaultRegion[] = "us-east-1";
 
-std::string FirstOf(const Environment& environment, std::initializer_list<const char*> names) {
+std::string FirstSet(const Environment& environment, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (std::string value = environment(name); !value.empty()) return value;
   }
@@ -73,7 +73,7 @@ std::string ProcessEnvironment(const char* name) {
 
 StoreSettings FindSettings(const std::string& scheme, const Environment& environment) {
   if (scheme == "gs") return GoogleSettings(environment);
-  std::string name = FirstOf(environment, {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"});
+  std::string name = FirstSet(environment, {"AWS_PROFILE", "AWS_DEFAULT_PROFILE"});
   const bool is_named = !name.empty();
   if (!is_named) name = "default";
   Profile profile = SharedProfile(environment, name);
@@ -82,10 +82,10 @@ StoreSettings FindSettings(const std::string& scheme, const Environment& environ
                 "write it to ~/.aws/credentials or ~/.aws/config");
   }
   StoreSettings settings;
-  settings.region = FirstOf(environment, {"AWS_REGION", "AWS_DEFAULT_REGION"});
+  settings.region = FirstSet(environment, {"AWS_REGION", "AWS_DEFAULT_REGION"});
   if (settings.region.empty()) settings.region = profile["region"];
   if (settings.region.empty()) settings.region = kDefaultRegion;
-  settings.endpoint = FirstOf(environment, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
+  settings.endpoint = FirstSet(environment, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
   if (settings.endpoint.empty()) settings.endpoint = profile["endpoint_url"];
   settings.anonymous = environment("RECPACK_S3_ANONYMOUS") == "1";
   if (settings.anonymous) return settings;

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kSchemes[] = {"s3", "gs", "http", "https"};
 constexpr std::string_view kSeparator = "://";
 
-std::string_view SchemeOf(std::string_view text) noexcept {
+std::string_view FindScheme(std::string_view text) noexcept {
   for (const std::string_view scheme : kSchemes) {
     if (text.starts_with(scheme) && text.substr(scheme.size()).starts_with(kSeparator)) {
       return scheme;
@@ -24,10 +24,10 @@ std::string_view SchemeOf(std::string_view text) noexcept {
 
 }  // namespace
 
-bool IsUrl(std::string_view text) noexcept { return !SchemeOf(text).empty(); }
+bool IsUrl(std::string_view text) noexcept { return !FindScheme(text).empty(); }
 
 Url ParseUrl(const std::string& text) {
-  const std::string_view scheme = SchemeOf(text);
+  const std::string_view scheme = FindScheme(text);
   if (scheme.empty()) FailUrl(text, "is not a URL of data");
   Url url{.scheme = std::string(scheme), .host = {}, .path = {}, .query = {}};
   std::string_view rest = std::string_view(text).substr(scheme.size() + kSeparator.size());

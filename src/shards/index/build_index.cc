@@ -31,7 +31,7 @@ class Progress {
 
 // A pattern or a single shard may name a part of a split, but the index must cover all of it.
 void RefusePartOfSplit(const LayoutSplit& part) {
-  const std::string folder = FolderOf(part.index).empty() ? "." : FolderOf(part.index);
+  const std::string folder = FolderPath(part.index).empty() ? "." : FolderPath(part.index);
   if (!remote::DataFiles().Exists(folder + "/" + kManifestName)) return;
   const std::string file = std::filesystem::path(part.index).filename();
   for (const auto& split : ReadManifest(remote::DataFiles(), folder).splits) {

@@ -14,7 +14,7 @@ namespace recpack {
 namespace {
 
 void WriteDaliIndex(const std::string& shard, const ShardEntries& entries, const std::string& out) {
-  const std::filesystem::path folder = out.empty() ? FolderOf(shard) : out;
+  const std::filesystem::path folder = out.empty() ? FolderPath(shard) : out;
   WriteFileAtomically(PosixFiles(), folder / (entries.name + ".idx"),
                       AsBytes(DaliIndexText(entries)));
 }

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 const IndexedShards* KnownShards::FindIndex(const std::string& shard) {
   const std::lock_guard lock(mutex_);
-  const auto [at, is_new] = folders_.try_emplace(FolderOf(shard));
+  const auto [at, is_new] = folders_.try_emplace(FolderPath(shard));
   const std::string path = IndexBeside(split_, shard);
   if (!is_new || !remote::DataFiles().Exists(path)) return at->second.get();
   try {

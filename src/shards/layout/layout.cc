@@ -77,7 +77,7 @@ Layout FromNames(const std::string& folder) {
   std::error_code code;
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
     const fs::path& path = at->path();
-    if (HasShardName(path.filename()) && !fs::is_directory(StatusOf(path))) paths.push_back(path);
+    if (HasShardName(path.filename()) && !fs::is_directory(FileStatus(path))) paths.push_back(path);
   }
   if (code) throw SystemError("cannot list", folder, code.value());
   if (paths.empty()) {
@@ -158,10 +158,10 @@ Layout FindAtUrl(std::string path, Layout (*from_manifest)(const std::string& fo
 Layout Find(const std::string& path, Layout (*from_manifest)(const std::string& folder)) {
   if (remote::IsUrl(path)) return FindAtUrl(path, from_manifest);
   const fs::path given(path);
-  const fs::file_status there = StatusOf(path);
+  const fs::file_status there = FileStatus(path);
   if (fs::is_directory(there)) {
     const std::string folder = given.has_filename() ? path : given.parent_path().string();
-    const bool has_manifest = fs::exists(StatusOf(folder + "/" + kManifestName));
+    const bool has_manifest = fs::exists(FileStatus(folder + "/" + kManifestName));
     return has_manifest ? from_manifest(folder) : FromNames(folder);
   }
   if (given.filename() == kManifestName && fs::exists(there)) {

@@ -38,7 +38,7 @@ std::map<std::string, uint64_t> FilesNotNamed(const std::string& folder,
   return files;
 }
 
-std::optional<Index> IndexOf(const LayoutSplit& split) {
+std::optional<Index> OpenIndex(const LayoutSplit& split) {
   std::error_code code;
   if (split.index.empty() || !fs::exists(split.index, code)) return {};
   try {
@@ -61,7 +61,7 @@ class Finder {
 
  private:
   void FindIn(LayoutSplit& split) {
-    const std::optional<Index> index = IndexOf(split);
+    const std::optional<Index> index = OpenIndex(split);
     std::vector<std::string> paths;
     for (size_t i = 0; i < split.shards.size(); ++i) {
       std::string path = split.shards[i];

@@ -6,15 +6,17 @@
 
 namespace recpack {
 
-std::string FolderOf(const std::string& path) { return std::filesystem::path(path).parent_path(); }
+std::string FolderPath(const std::string& path) {
+  return std::filesystem::path(path).parent_path();
+}
 
 bool LieTogether(const NameList& shards) {
-  const std::string folder = FolderOf(shards.front());
-  return std::ranges::all_of(shards, [&](const auto& path) { return FolderOf(path) == folder; });
+  const std::string folder = FolderPath(shards.front());
+  return std::ranges::all_of(shards, [&](const auto& path) { return FolderPath(path) == folder; });
 }
 
 std::string IndexBeside(const std::string& split, const std::string& shard) {
-  return std::filesystem::path(FolderOf(shard)) / (split + ".recindex");
+  return std::filesystem::path(FolderPath(shard)) / (split + ".recindex");
 }
 
 std::vector<LayoutSplit> ByFolder(const LayoutSplit& split) {
@@ -22,7 +24,7 @@ std::vector<LayoutSplit> ByFolder(const LayoutSplit& split) {
   std::map<std::string, size_t> part_of;  // index of the part, by folder
   for (size_t i = 0; i < split.shards.size(); ++i) {
     const std::string shard = split.shards[i];
-    const auto [part, is_new] = part_of.try_emplace(FolderOf(shard), parts.size());
+    const auto [part, is_new] = part_of.try_emplace(FolderPath(shard), parts.size());
     if (is_new) {
       parts.push_back({.name = split.name, .shards = {}, .index = IndexBeside(split.name, shard)});
     }

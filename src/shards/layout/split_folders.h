@@ -9,7 +9,7 @@
 namespace recpack {
 
 // Returns the folder of a path; empty for a file in the working directory.
-std::string FolderOf(const std::string& path);
+std::string FolderPath(const std::string& path);
 
 // Tells whether all shards are in one folder. An index stores file names only, and so covers the
 // shards of one folder.

@@ -7,7 +7,7 @@
 
 namespace recpack {
 
-Sha256Digest DigestOf(ByteView bytes) {
+Sha256Digest ContentDigest(ByteView bytes) {
   Sha256 digest;
   digest.Update(bytes);
   return digest.Finish();
@@ -21,7 +21,7 @@ ByteBuffer ReadSideFile(const std::string& folder, const ManifestFile& file) {
                 format("is {} bytes long, the manifest says {}", bytes.size(), file.bytes),
                 {.path = path});
   }
-  if (DigestOf(bytes) != file.sha256) {
+  if (ContentDigest(bytes) != file.sha256) {
     throw Error(ErrorKind::kCorrupt, "the SHA-256 of the file differs from the manifest's",
                 {.path = path});
   }

@@ -9,7 +9,7 @@
 
 namespace recpack {
 
-Sha256Digest DigestOf(ByteView bytes);
+Sha256Digest ContentDigest(ByteView bytes);
 
 // Reads a file that the manifest in `folder` lists. Throws Error: kCorrupt if its size or digest
 // differs, kNotFound, kIo.

@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSuffix = ".safetensors";
 
-std::string NameOf(uint64_t step) { return format("{}{:08}{}", kPrefix, step, kSuffix); }
+std::string StepName(uint64_t step) { return format("{}{:08}{}", kPrefix, step, kSuffix); }
 
-// Returns nullopt for names that NameOf() does not produce.
-std::optional<uint64_t> StepOf(const std::string& name) {
+// Returns nullopt for names that StepName() does not produce.
+std::optional<uint64_t> ParseStep(const std::string& name) {
   if (!name.starts_with(kPrefix)) return {};
   uint64_t step = 0;
   std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
-  if (NameOf(step) != name) return {};
+  if (StepName(step) != name) return {};
   return step;
 }
 
@@ -40,7 +40,7 @@ Listing List(const std::string& folder) {
   std::error_code code;
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
     const std::string name = at->path().filename();
-    if (const auto step = StepOf(name)) listing[*step] = folder + "/" + name;
+    if (const auto step = ParseStep(name)) listing[*step] = folder + "/" + name;
   }
   if (code && code != std::errc::no_such_file_or_directory) {
     throw SystemError("cannot list", folder, code.value());
@@ -88,7 +88,7 @@ CheckpointFolder::CheckpointFolder(FileSystem& files, std::string path,
   MakeFolder(path_, options_.durable);
   lock_ = LockOrThrow(path_);
   // Their writers no longer hold the lock.
-  RemoveTemporaries(path_, [](const std::string& name) { return StepOf(name).has_value(); });
+  RemoveTemporaries(path_, [](const std::string& name) { return ParseStep(name).has_value(); });
 }
 
 std::optional<uint64_t> CheckpointFolder::LastStep() const {
@@ -98,7 +98,7 @@ std::optional<uint64_t> CheckpointFolder::LastStep() const {
 }
 
 std::string CheckpointFolder::Save(const CheckpointInfo& info, std::span<const NamedArray> arrays) {
-  std::string path = path_ + "/" + NameOf(info.step);
+  std::string path = path_ + "/" + StepName(info.step);
   WriteCheckpoint(files_, path, info, arrays, options_.durable);
   RemoveOlderThan(info.step);
   return path;
@@ -125,7 +125,7 @@ LatestCheckpoint FindLatestCheckpoint(FileSystem& files, const std::string& fold
 std::string ChooseCheckpoint(FileSystem& files, const std::string& path,
                              const std::function<void(const std::string& text)>& notice,
                              const std::string& advice) {
-  if (!fs::is_directory(StatusOf(path))) return path;
+  if (!fs::is_directory(FileStatus(path))) return path;
   const LatestCheckpoint latest = FindLatestCheckpoint(files, path);
   for (const SkippedCheckpoint& skipped : latest.skipped) {
     if (notice) notice(format("skipped {}: {}", skipped.path, skipped.reason));

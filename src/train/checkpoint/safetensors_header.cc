@@ -27,7 +27,7 @@ constexpr TypeName kTypes[] = {{ElementType::kF32, "F32"}, {ElementType::kBf16, 
                                {ElementType::kI32, "I32"}, {ElementType::kU8, "U8"},
                                {ElementType::kU64, "U64"}};
 
-const char* NameOf(ElementType type) {
+const char* StoredName(ElementType type) {
   for (const auto& known : kTypes) {
     if (known.type == type) return known.name;
   }
@@ -55,7 +55,7 @@ std::string EntryText(const ArrayEntry& array) {
   std::string shape;
   for (const int64_t size : array.shape) shape += (shape.empty() ? "" : ",") + std::to_string(size);
   return format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", Quoted(array.name),
-                NameOf(array.type), shape, array.begin, array.end);
+                StoredName(array.type), shape, array.begin, array.end);
 }
 
 // Reads the header of one file.
@@ -87,11 +87,11 @@ class Parser {
   }
 
   [[noreturn]] void Damaged(const std::string& reason, const std::string& name) const {
-    Damaged(reason, OffsetOf(name));
+    Damaged(reason, Offset(name));
   }
 
   // Offset of a name in the header, or the header's start if the name is spelled differently there.
-  uint64_t OffsetOf(const std::string& name) const {
+  uint64_t Offset(const std::string& name) const {
     const size_t at = text_.find(Json(name).dump());
     return kHeaderLengthBytes + (at == std::string_view::npos ? 0 : at);
   }
@@ -165,7 +165,7 @@ class Parser {
     std::string names;
     for (const auto& known : kTypes) names += (names.empty() ? "" : ", ") + std::string(known.name);
     throw Error(ErrorKind::kUnsupported, format("array '{}' has the type {}", name, type.dump()),
-                {.path = path_, .offset = OffsetOf(name)}, "convert it to one of " + names);
+                {.path = path_, .offset = Offset(name)}, "convert it to one of " + names);
   }
 
   std::vector<uint64_t> Numbers(const std::string& name, const Json& json,
@@ -195,7 +195,7 @@ class Parser {
     const bool fits = !__builtin_mul_overflow(static_cast<uint64_t>(Elements(array.shape)),
                                               ElementBytes(array.type), &bytes);
     if (fits && bytes == array.end - array.begin) return;
-    Damaged(format("array '{}' of {} x {} has {} bytes of data", array.name, NameOf(array.type),
+    Damaged(format("array '{}' of {} x {} has {} bytes of data", array.name, StoredName(array.type),
                    ShapeText(array.shape), array.end - array.begin),
             array.name);
   }

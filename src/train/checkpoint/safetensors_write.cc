@@ -40,7 +40,7 @@ std::vector<const NamedArray*> Ordered(std::span<const NamedArray> arrays) {
   return ordered;
 }
 
-ByteView DataOf(const NamedArray& array) {
+ByteView ArrayBytes(const NamedArray& array) {
   return {static_cast<const uint8_t*>(array.data), array.bytes()};
 }
 
@@ -67,11 +67,11 @@ void WriteSafetensors(WritableFile& file, std::span<const NamedArray> arrays,
                               head.size() - kHeaderLengthBytes);
   Sha256 sum;
   sum.Update(AsBytes(head));
-  for (const auto* array : ordered) sum.Update(DataOf(*array));
+  for (const auto* array : ordered) sum.Update(ArrayBytes(*array));
   SetChecksum(head, Hex(sum.Finish()));
 
   file.Write(AsBytes(head));
-  for (const auto* array : ordered) file.Write(DataOf(*array));
+  for (const auto* array : ordered) file.Write(ArrayBytes(*array));
 }
 
 void WriteSafetensors(FileSystem& files, const std::string& path,

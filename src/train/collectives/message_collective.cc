@@ -95,7 +95,7 @@ class OverMessages final : public Collective {
       const size_t count = std::min(kBlockFloats, call_.count - begin);
       float* block = Out() + begin;
       const auto slices = [&](size_t other) {
-        return SliceOf(count, static_cast<int>(other), size());
+        return RankSlice(count, static_cast<int>(other), size());
       };
       float* sum = block + slices(Rank()).begin;
       SumOfParts([&](size_t other) { return block + slices(other).begin; }, slices, sum);
@@ -112,7 +112,7 @@ class OverMessages final : public Collective {
       const size_t count = std::min(kBlockFloats, call_.count - begin);
       float* block = Out() + begin;
       const auto slices = [&](size_t other) {
-        return SliceOf(count, static_cast<int>(other), size());
+        return RankSlice(count, static_cast<int>(other), size());
       };
       const Slice mine = slices(Rank());
       if (sum_.size() < mine.count) sum_.resize(mine.count);
@@ -147,7 +147,7 @@ class OverMessages final : public Collective {
       const size_t count = std::min(kBlockBytes, call_.count - begin);
       std::byte* block = data + begin;
       const auto slices = [&](size_t other) {
-        return SliceOf(count, static_cast<int>(other), size());
+        return RankSlice(count, static_cast<int>(other), size());
       };
       Clear();
       if (Rank() == root) {

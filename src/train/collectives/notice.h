@@ -17,7 +17,7 @@ struct Notice {
   char text[1016] = "";
 };
 
-inline Notice NoticeOf(const std::optional<Error>& failure) {
+inline Notice ToNotice(const std::optional<Error>& failure) {
   Notice notice;
   if (!failure) return notice;
   notice.failed = 1;
@@ -27,7 +27,7 @@ inline Notice NoticeOf(const std::optional<Error>& failure) {
   return notice;
 }
 
-inline std::optional<Error> FailureOf(const Notice& notice) {
+inline std::optional<Error> ToFailure(const Notice& notice) {
   if (notice.failed == 0) return std::nullopt;
   const auto kind = std::min(notice.kind, static_cast<uint32_t>(ErrorKind::kDevice));
   const std::string text(notice.text, std::find(notice.text, std::end(notice.text), '\0'));

@@ -15,7 +15,7 @@ void Add(const float* __restrict from, float* __restrict to, size_t count) noexc
 
 }  // namespace
 
-Slice SliceOf(size_t count, int rank, int size) noexcept {
+Slice RankSlice(size_t count, int rank, int size) noexcept {
   const auto edge = [&](int r) {
     return r == size ? count
                      : count * static_cast<size_t>(r) / static_cast<size_t>(size) & ~(kLine - 1);

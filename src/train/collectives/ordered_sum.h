@@ -14,7 +14,7 @@ struct Slice {
 
 // The slice of `count` floats that rank `rank` of `size` sums. Slices begin at cache line
 // boundaries, so they may be empty.
-Slice SliceOf(size_t count, int rank, int size) noexcept;
+Slice RankSlice(size_t count, int rank, int size) noexcept;
 
 // Sets every outs[k][i] to ((ins[0][i] + ins[1][i]) + ins[2][i]) + ... Outputs may be inputs:
 // element i is written after all inputs at i are read.

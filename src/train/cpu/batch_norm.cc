@@ -43,7 +43,7 @@ class CpuBatchNorm final : public NormPasses {
     // that may differ between devices. With synchronised statistics, all devices must use the same
     // shift: the running mean, which is equal on all.
     for (size_t c = 0; c < channels_; ++c) {
-      Set(shift_, c, spec_.sum_over_devices ? variables.running_mean[c] : FirstOf(x, c));
+      Set(shift_, c, spec_.sum_over_devices ? variables.running_mean[c] : FirstValue(x, c));
     }
     SumUp([&](const Stretch& at, float* sums, float* squares) {
       NormSums(type_, {At(x, at), shift_.data() + at.channel, sums, squares}, at.rows, at.width);
@@ -116,7 +116,7 @@ class CpuBatchNorm final : public NormPasses {
   }
 
   // The channel's first value.
-  float FirstOf(const void* x, size_t c) const {
+  float FirstValue(const void* x, size_t c) const {
     const size_t at = nhwc_ ? c : c * plane_;
     if (type_ == ElementType::kF32) return static_cast<const float*>(x)[at];
     const uint32_t bits = static_cast<uint32_t>(static_cast<const uint16_t*>(x)[at]) << 16;

@@ -45,7 +45,7 @@ SampleLoss SoftmaxLoss(const float* logits, int64_t classes, int64_t label, floa
   return {std::log(sum) - (logits[label] - *largest), largest - logits == label};
 }
 
-algorithm AlgorithmOf(Activation activation) {
+algorithm ToAlgorithm(Activation activation) {
   return activation == Activation::kRelu ? algorithm::eltwise_relu_use_dst_for_bwd
                                          : algorithm::eltwise_tanh_use_dst_for_bwd;
 }
@@ -97,7 +97,7 @@ class CpuOps final : public Ops {
     if (activation == Activation::kRelu) return Relu(context_.team, x, y);
     const auto desc = Flat(x);
     const dnnl::eltwise_forward::primitive_desc forward(
-        context_.engine, dnnl::prop_kind::forward_training, AlgorithmOf(activation), desc, desc);
+        context_.engine, dnnl::prop_kind::forward_training, ToAlgorithm(activation), desc, desc);
     dnnl::eltwise_forward(forward).execute(context_.stream,
                                            {{DNNL_ARG_SRC, Of(x)}, {DNNL_ARG_DST, Of(y)}});
   }
@@ -105,7 +105,7 @@ class CpuOps final : public Ops {
   void ActivateBackward(Activation activation, const Tensor& y, const Tensor& dy,
                         const Tensor& dx) override {
     const auto desc = Flat(y);
-    const auto kind = AlgorithmOf(activation);
+    const auto kind = ToAlgorithm(activation);
     const dnnl::eltwise_forward::primitive_desc forward(
         context_.engine, dnnl::prop_kind::forward_training, kind, desc, desc);
     const dnnl::eltwise_backward::primitive_desc backward(context_.engine, kind, desc, desc, desc,

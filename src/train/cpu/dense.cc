@@ -4,9 +4,9 @@ namespace recpack::train {
 namespace {
 
 using dnnl::memory;
-using Forwards = dnnl::inner_product_forward;
-using BackwardsData = dnnl::inner_product_backward_data;
-using BackwardsWeights = dnnl::inner_product_backward_weights;
+using DenseForwards = dnnl::inner_product_forward;
+using DenseBackwardsData = dnnl::inner_product_backward_data;
+using DenseBackwardsWeights = dnnl::inner_product_backward_weights;
 
 class CpuDense final : public Dense {
  public:
@@ -21,13 +21,13 @@ class CpuDense final : public Dense {
     const auto bias = DnnlDense({spec.out}, ElementType::kF32);
     const auto& engine = context.engine;
 
-    const Forwards::primitive_desc forward(engine, dnnl::prop_kind::forward_training, x, weights,
-                                           bias, y);
-    const BackwardsData::primitive_desc data(engine, x, weights, dy, forward);
-    const BackwardsWeights::primitive_desc gradient(engine, x, d_weights, bias, dy, forward);
-    forward_ = Forwards(forward);
-    data_ = BackwardsData(data);
-    gradient_ = BackwardsWeights(gradient);
+    const DenseForwards::primitive_desc forward(engine, dnnl::prop_kind::forward_training, x,
+                                                weights, bias, y);
+    const DenseBackwardsData::primitive_desc data(engine, x, weights, dy, forward);
+    const DenseBackwardsWeights::primitive_desc gradient(engine, x, d_weights, bias, dy, forward);
+    forward_ = DenseForwards(forward);
+    data_ = DenseBackwardsData(data);
+    gradient_ = DenseBackwardsWeights(gradient);
 
     const auto plain = DnnlDense(shape, ElementType::kF32);
     forward_weights_ = {context, plain, forward.weights_desc()};
@@ -75,9 +75,9 @@ class CpuDense final : public Dense {
 
  private:
   const CpuContext& context_;
-  Forwards forward_;
-  BackwardsData data_;
-  BackwardsWeights gradient_;
+  DenseForwards forward_;
+  DenseBackwardsData data_;
+  DenseBackwardsWeights gradient_;
   DnnlArray forward_weights_, data_weights_, d_weights_, dy_;
   memory x_, dx_, y_, bias_, d_bias_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 using dnnl::memory;
 
-memory::desc DescOf(const Tensor& tensor) {
+memory::desc ToDesc(const Tensor& tensor) {
   return tensor.shape.size() == 4 ? DnnlPicture(tensor.shape, ElementType::kF32, tensor.layout)
                                   : DnnlDense(tensor.shape, ElementType::kF32);
 }
@@ -39,8 +39,8 @@ struct FoldedNetwork::Program {
     const memory::dims pad = {spec.pad_height, spec.pad_width};
     const dnnl::convolution_forward::primitive_desc desc(
         engine, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        DescOf(step.first->x), AnyWeights(spec.weight_shape()),
-        DnnlDense({spec.out_channels}, ElementType::kF32), DescOf(step.y), strides, pad, pad,
+        ToDesc(step.first->x), AnyWeights(spec.weight_shape()),
+        DnnlDense({spec.out_channels}, ElementType::kF32), ToDesc(step.y), strides, pad, pad,
         Attributes(step));
     AddLayer<dnnl::convolution_forward>(desc, step, Fold(convolution, step.norm),
                                         spec.weight_shape());
@@ -49,8 +49,8 @@ struct FoldedNetwork::Program {
   void Take(const FusedStep& step, const TracedDense& dense) {
     const Shape shape = {dense.spec.out, dense.spec.in};
     const dnnl::inner_product_forward::primitive_desc desc(
-        engine, dnnl::prop_kind::forward_inference, DescOf(step.first->x), AnyWeights(shape),
-        DnnlDense({dense.spec.out}, ElementType::kF32), DescOf(step.y), Attributes(step));
+        engine, dnnl::prop_kind::forward_inference, ToDesc(step.first->x), AnyWeights(shape),
+        DnnlDense({dense.spec.out}, ElementType::kF32), ToDesc(step.y), Attributes(step));
     AddLayer<dnnl::inner_product_forward>(desc, step, Fold(dense), shape);
   }
 
@@ -65,7 +65,7 @@ struct FoldedNetwork::Program {
 
   static dnnl::primitive_attr Attributes(const FusedStep& step) {
     dnnl::post_ops post;
-    if (step.residual()) post.append_binary(dnnl::algorithm::binary_add, DescOf(step.y));
+    if (step.residual()) post.append_binary(dnnl::algorithm::binary_add, ToDesc(step.y));
     if (step.relu) post.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(post);

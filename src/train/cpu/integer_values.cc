@@ -32,15 +32,15 @@ float LargestUnsigned() {
 IntegerValues::IntegerValues(const Trace& trace, const ActivationRanges& ranges)
     : trace_(trace), ranges_(ranges), engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
 
-memory::desc IntegerValues::DescOf(const Tensor& tensor, DataType type) {
+memory::desc IntegerValues::ToDesc(const Tensor& tensor, DataType type) {
   const memory::desc of_bytes = tensor.shape.size() == 4
                                     ? DnnlPicture(tensor.shape, ElementType::kU8, tensor.layout)
                                     : DnnlDense(tensor.shape, ElementType::kU8);
   return {of_bytes.get_dims(), type, of_bytes.get_strides()};
 }
 
-memory IntegerValues::MemoryOf(const Tensor& tensor, const IntegerValue& value) const {
-  return {DescOf(tensor, value.type), engine_, value.data};
+memory IntegerValues::ToMemory(const Tensor& tensor, const IntegerValue& value) const {
+  return {ToDesc(tensor, value.type), engine_, value.data};
 }
 
 memory IntegerValues::Floats(const std::vector<float>& values) const {
@@ -56,7 +56,7 @@ const IntegerValue* IntegerValues::Find(const void* tensor) const {
 
 IntegerValue IntegerValues::Make(const Tensor& tensor, DataType type, float scale) {
   in_floats_.erase(tensor.data);
-  buffers_.emplace_back(DescOf(tensor, type), engine_);
+  buffers_.emplace_back(ToDesc(tensor, type), engine_);
   return values_[tensor.data] = {buffers_.back().get_data_handle(), type, scale};
 }
 
@@ -70,7 +70,7 @@ IntegerValue IntegerValues::InIntegers(const Tensor& tensor) {
   if (const IntegerValue* there = Find(tensor.data)) return *there;
   const IntegerValue value = Make(tensor, false);
   in_floats_.insert(tensor.data);
-  Convert({DescOf(tensor, DataType::f32), engine_, tensor.data}, MemoryOf(tensor, value),
+  Convert({ToDesc(tensor, DataType::f32), engine_, tensor.data}, ToMemory(tensor, value),
           DNNL_ARG_DST, value.scale);
   return value;
 }
@@ -78,7 +78,7 @@ IntegerValue IntegerValues::InIntegers(const Tensor& tensor) {
 void IntegerValues::InFloats(const Tensor& tensor) {
   const IntegerValue* value = Find(tensor.data);
   if (!value || !in_floats_.insert(tensor.data).second) return;
-  Convert(MemoryOf(tensor, *value), {DescOf(tensor, DataType::f32), engine_, tensor.data},
+  Convert(ToMemory(tensor, *value), {ToDesc(tensor, DataType::f32), engine_, tensor.data},
           DNNL_ARG_SRC, value->scale);
 }
 

@@ -28,8 +28,8 @@ class IntegerValues {
   // Both must outlive this object.
   IntegerValues(const Trace& trace, const ActivationRanges& ranges);
 
-  static dnnl::memory::desc DescOf(const Tensor& tensor, dnnl::memory::data_type type);
-  dnnl::memory MemoryOf(const Tensor& tensor, const IntegerValue& value) const;
+  static dnnl::memory::desc ToDesc(const Tensor& tensor, dnnl::memory::data_type type);
+  dnnl::memory ToMemory(const Tensor& tensor, const IntegerValue& value) const;
   dnnl::memory Floats(const std::vector<float>& values) const;
 
   // The current integers; null: only in f32.

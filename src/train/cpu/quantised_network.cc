@@ -57,10 +57,10 @@ class Lowering {
     const memory::dims window = {spec.window_height, spec.window_width};
     const dnnl::pooling_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max,
-        IntegerValues::DescOf(step.x, x.type), IntegerValues::DescOf(step.y, y.type), strides,
+        IntegerValues::ToDesc(step.x, x.type), IntegerValues::ToDesc(step.y, y.type), strides,
         window, none, none, none);
-    values_.Add(dnnl::pooling_forward(desc), {{DNNL_ARG_SRC, values_.MemoryOf(step.x, x)},
-                                              {DNNL_ARG_DST, values_.MemoryOf(step.y, y)}});
+    values_.Add(dnnl::pooling_forward(desc), {{DNNL_ARG_SRC, values_.ToMemory(step.x, x)},
+                                              {DNNL_ARG_DST, values_.ToMemory(step.y, y)}});
     ++counts_.int8;
   }
 
@@ -70,11 +70,11 @@ class Lowering {
     const IntegerValue x = values_.InIntegers(step.x), y = values_.Make(step.y, fused.relu);
     const Shape shape = {dense.spec.out, dense.spec.in};
     const dnnl::inner_product_forward::primitive_desc desc(
-        values_.engine(), dnnl::prop_kind::forward_inference, IntegerValues::DescOf(step.x, x.type),
+        values_.engine(), dnnl::prop_kind::forward_inference, IntegerValues::ToDesc(step.x, x.type),
         AnyWeights(shape), DnnlDense({dense.spec.out}, ElementType::kF32),
-        IntegerValues::DescOf(step.y, y.type), Attributes({}, fused.relu));
-    AddLayer<dnnl::inner_product_forward>(desc, values_.MemoryOf(step.x, x),
-                                          values_.MemoryOf(step.y, y), {x.scale, y.scale},
+        IntegerValues::ToDesc(step.y, y.type), Attributes({}, fused.relu));
+    AddLayer<dnnl::inner_product_forward>(desc, values_.ToMemory(step.x, x),
+                                          values_.ToMemory(step.y, y), {x.scale, y.scale},
                                           Fold(dense), shape);
   }
 
@@ -85,8 +85,8 @@ class Lowering {
     const IntegerValue* there = values_.Find(step.x.data);
     if (!there) return AsTraced(step);
     const IntegerValue x = *there;
-    Reorder(values_.MemoryOf(step.x, x),
-            values_.MemoryOf(step.y, values_.Make(step.y, x.type, x.scale)));
+    Reorder(values_.ToMemory(step.x, x),
+            values_.ToMemory(step.y, values_.Make(step.y, x.type, x.scale)));
     ++counts_.int8;
   }
 
@@ -102,8 +102,8 @@ class Lowering {
       post.append_sum(there.scale, 0, there.type);
       // Added to in place if it is not read later.
       if (step.first->x.data == data || ReadLater(data)) {
-        Reorder(values_.MemoryOf(residual, there),
-                {IntegerValues::DescOf(out, there.type), values_.engine(), y.data});
+        Reorder(values_.ToMemory(residual, there),
+                {IntegerValues::ToDesc(out, there.type), values_.engine(), y.data});
       } else {
         y.data = there.data;
         values_.Place(out, there.data);
@@ -113,11 +113,11 @@ class Lowering {
     const memory::dims pad = {spec.pad_height, spec.pad_width};
     const dnnl::convolution_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        IntegerValues::DescOf(step.first->x, x.type), AnyWeights(spec.weight_shape()),
-        DnnlDense({spec.out_channels}, ElementType::kF32), IntegerValues::DescOf(out, y.type),
+        IntegerValues::ToDesc(step.first->x, x.type), AnyWeights(spec.weight_shape()),
+        DnnlDense({spec.out_channels}, ElementType::kF32), IntegerValues::ToDesc(out, y.type),
         strides, pad, pad, Attributes(post, step.relu));
-    AddLayer<dnnl::convolution_forward>(desc, values_.MemoryOf(step.first->x, x),
-                                        values_.MemoryOf(out, y), {x.scale, y.scale},
+    AddLayer<dnnl::convolution_forward>(desc, values_.ToMemory(step.first->x, x),
+                                        values_.ToMemory(out, y), {x.scale, y.scale},
                                         Fold(convolution, step.norm), spec.weight_shape());
   }
 

@@ -7,7 +7,7 @@
 namespace recpack::train {
 namespace {
 
-AdamUpdate AdamOf(const OptimizerOptions& options, const UpdateStep& step, float decay) {
+AdamUpdate ToAdamUpdate(const OptimizerOptions& options, const UpdateStep& step, float decay) {
   return {.rate = static_cast<float>(step.rate),
           .beta1 = static_cast<float>(options.momentum),
           .decay = decay,
@@ -28,7 +28,7 @@ const std::vector<std::string>& SlotNames(const OptimizerOptions& options) {
 }
 
 UpdateRates ToRates(const OptimizerOptions& options, const UpdateStep& step) {
-  return ToRates(AdamOf(options, step, 0));
+  return ToRates(ToAdamUpdate(options, step, 0));
 }
 
 void UpdateValues(Ops& ops, const OptimizerOptions& options, const UpdateStep& step, bool decayed,
@@ -36,7 +36,7 @@ void UpdateValues(Ops& ops, const OptimizerOptions& options, const UpdateStep& s
                   size_t count) {
   const float decay = decayed ? static_cast<float>(options.decay) : 0.0F;
   if (options.kind == OptimizerKind::kAdam) {
-    ops.Adam(AdamOf(options, step, decay), value, gradient, slots[0], slots[1], count);
+    ops.Adam(ToAdamUpdate(options, step, decay), value, gradient, slots[0], slots[1], count);
   } else {
     ops.Sgd({.rate = static_cast<float>(step.rate),
              .momentum = static_cast<float>(options.momentum),

@@ -26,14 +26,14 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string NamesOf(const std::vector<DeviceSpec>& devices) {
+std::string DeviceNames(const std::vector<DeviceSpec>& devices) {
   std::vector<std::string> names(devices.size());
   std::transform(devices.begin(), devices.end(), names.begin(), DeviceName);
   return Joined(names);
 }
 
 // Names of the operations and of their parts (prefixes).
-std::string PartsOf(const ModelGraph& graph) {
+std::string PartNames(const ModelGraph& graph) {
   std::vector<std::string> names;
   for (const GraphOperation& operation : graph) {
     const std::string part = operation.name.substr(0, operation.name.find('.'));
@@ -61,7 +61,7 @@ Part ParsePart(const std::string& text, const ModelGraph& graph,
   });
   if (!known) {
     throw Error(ErrorKind::kInvalidArgument, format("the model has no part '{}'", part.name), {},
-                format("its parts are {}", PartsOf(graph)));
+                format("its parts are {}", PartNames(graph)));
   }
   const std::vector<DeviceSpec> named = ParseDevices(device);
   const auto at = std::find(devices.begin(), devices.end(), named.front());
@@ -69,7 +69,7 @@ Part ParsePart(const std::string& text, const ModelGraph& graph,
     throw Error(
         ErrorKind::kInvalidArgument,
         format("{} is placed on {}, which is none of the training's devices", part.name, device),
-        {}, format("these are {}: name it among --devices", NamesOf(devices)));
+        {}, format("these are {}: name it among --devices", DeviceNames(devices)));
   }
   part.device = static_cast<size_t>(at - devices.begin());
   return part;

@@ -10,7 +10,7 @@ namespace recpack::train {
 namespace {
 
 template <typename Work>
-double SecondsOf(const Work& work) {
+double WorkSeconds(const Work& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -51,7 +51,7 @@ void Transfer::Move(const void* from, void* to, size_t bytes) {
       from_.ops().Synchronise();
       if (!to_host) return;
       host_.resize(bytes);
-      download_seconds_ = SecondsOf([&] { from_.ops().Download(host_.data(), from, bytes); });
+      download_seconds_ = WorkSeconds([&] { from_.ops().Download(host_.data(), from, bytes); });
     };
     from_.Do(download, DeviceQueue::Kind::kMoves);
   }
@@ -61,7 +61,7 @@ void Transfer::Move(const void* from, void* to, size_t bytes) {
     Ops& ops = to_.ops();
     ops.Synchronise();
     const EventSpan copies = Copies(from_host || to_host, bytes);
-    const double seconds = SecondsOf([&] {
+    const double seconds = WorkSeconds([&] {
       if (from_host || to_host) {
         ops.Upload(to, from_host ? from : host_.data(), bytes);
       } else {

@@ -63,7 +63,7 @@ void Variables::Allocate(Ops& ops, int slots, uint64_t seed) {
 
 void Variables::Allocate(const QueueOf& queue_of, int slots, uint64_t seed) {
   for (size_t i = 0; i < specs_.size(); ++i) {
-    part_of_.push_back(PartOf(queue_of(specs_[i])));
+    part_of_.push_back(PartNumber(queue_of(specs_[i])));
     Part& part = parts_[part_of_[i]];
     size_t& end = specs_[i].trained ? part.trained_size : part.statistics_size;
     offsets_.push_back(end);
@@ -91,7 +91,7 @@ void Variables::Allocate(const QueueOf& queue_of, int slots, uint64_t seed) {
   for (const Part& part : parts_) part.queue->Join();
 }
 
-size_t Variables::PartOf(DeviceQueue& queue) {
+size_t Variables::PartNumber(DeviceQueue& queue) {
   const auto found = std::find_if(parts_.begin(), parts_.end(),
                                   [&](const Part& part) { return part.queue == &queue; });
   if (found != parts_.end()) return static_cast<size_t>(found - parts_.begin());

@@ -73,7 +73,7 @@ class Variables {
     DeviceArray trained, gradients, statistics;
     std::vector<DeviceArray> slots;
   };
-  size_t PartOf(DeviceQueue& queue);
+  size_t PartNumber(DeviceQueue& queue);
 
   std::vector<VariableSpec> specs_;
   std::unique_ptr<DeviceQueue> own_queue_;

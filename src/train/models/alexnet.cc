@@ -10,11 +10,12 @@ constexpr int kWindow = 3;
 constexpr int kStride = 2;  // pooling windows overlap
 
 // Convolution with bias, in-place ReLU, pooling.
-class Block {
+class ConvolutionBlock {
  public:
-  Block(const ModelContext& context, const std::string& name, const Shape& in, int64_t channels)
+  ConvolutionBlock(const ModelContext& context, const std::string& name, const Shape& in,
+                   int64_t channels)
       : convolution_(context, name, WithBias(SquareConvolution(context, in, channels, kKernel, 1))),
-        pooling_spec_(PoolingOf(convolution_.spec())),
+        pooling_spec_(MakePoolingSpec(convolution_.spec())),
         pooling_(pooling_spec_) {}
 
   void Build(const ModelContext& context) {
@@ -45,7 +46,7 @@ class Block {
     spec.bias = true;
     return spec;
   }
-  static PoolingSpec PoolingOf(const ConvolutionSpec& spec) {
+  static PoolingSpec MakePoolingSpec(const ConvolutionSpec& spec) {
     return {.kind = PoolingKind::kMax,
             .batch = spec.batch,
             .channels = spec.out_channels,
@@ -72,9 +73,9 @@ class Alexnet final : public Model {
                options.filters),
         second_(context_, "features.3", first_.out_shape(), 3 * options.filters),
         hidden1_(context_, "classifier.0",
-                 DenseOf(Elements(second_.out_shape()) / context.batch, options.dense)),
-        hidden2_(context_, "classifier.2", DenseOf(options.dense, options.dense)),
-        logits_(context_, "classifier.4", LogitsOf(options)) {}
+                 MakeDenseSpec(Elements(second_.out_shape()) / context.batch, options.dense)),
+        hidden2_(context_, "classifier.2", MakeDenseSpec(options.dense, options.dense)),
+        logits_(context_, "classifier.4", MakeLogitsSpec(options)) {}
 
   std::string name() const override { return "alexnet"; }
   std::string options() const override {
@@ -129,15 +130,15 @@ class Alexnet final : public Model {
   }
 
  private:
-  DenseSpec DenseOf(int64_t in, int64_t out) const {
+  DenseSpec MakeDenseSpec(int64_t in, int64_t out) const {
     return {.batch = context_.batch,
             .in = in,
             .out = out,
             .type = context_.type,
             .out_type = context_.type};
   }
-  DenseSpec LogitsOf(const AlexnetOptions& options) const {
-    DenseSpec spec = DenseOf(options.dense, options.classes);
+  DenseSpec MakeLogitsSpec(const AlexnetOptions& options) const {
+    DenseSpec spec = MakeDenseSpec(options.dense, options.classes);
     spec.out_type = ElementType::kF32;
     return spec;
   }
@@ -149,7 +150,7 @@ class Alexnet final : public Model {
   }
 
   const AlexnetOptions options_;
-  Block first_, second_;
+  ConvolutionBlock first_, second_;
   Activations flat_;  // the second block's output, channel first
   DenseLayer hidden1_, hidden2_, logits_;
 };

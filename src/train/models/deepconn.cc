@@ -15,7 +15,7 @@ constexpr float kMiddleRating = 3;
 constexpr float kFactorSpread = 0.3F;
 
 // Name of the operation that reads a variable: the part before the last dot.
-std::string ReaderOf(const VariableSpec& variable) {
+std::string ReaderName(const VariableSpec& variable) {
   return variable.name.substr(0, variable.name.rfind('.'));
 }
 
@@ -57,7 +57,7 @@ class Deepconn final : public Model {
   void Build(int slots, uint64_t seed) override {
     variables_.Allocate(
         [this](const VariableSpec& variable) -> DeviceQueue& {
-          return placement_.At(ReaderOf(variable));
+          return placement_.At(ReaderName(variable));
         },
         slots, seed);
     if (placement_.several()) {

@@ -18,14 +18,14 @@ std::vector<T> AcrossTowers(Collective& towers, const T& own) {
   return all;
 }
 
-Score ScoreOf(const ScoreSums& sums) {
+Score ToScore(const ScoreSums& sums) {
   const auto samples = static_cast<double>(std::max<uint64_t>(1, sums.samples));
   return {sums.loss / samples, static_cast<double>(sums.correct) / samples, sums.samples};
 }
 
 }  // namespace
 
-uint64_t SumOf(Collective& towers, uint64_t value) {
+uint64_t SumOverTowers(Collective& towers, uint64_t value) {
   const auto values = GatherValues(towers, value);
   return std::accumulate(values.begin(), values.end(), uint64_t{0});
 }
@@ -58,16 +58,16 @@ std::vector<double> StepLosses(Collective& towers, const std::vector<LossSums>& 
 }
 
 void AddUp(Collective& towers, const TowerEpoch& epoch, EpochReport& report) {
-  report.train = ScoreOf(AddUp(towers, epoch.train));
-  report.evaluation = ScoreOf(AddUp(towers, epoch.evaluation));
+  report.train = ToScore(AddUp(towers, epoch.train));
+  report.evaluation = ToScore(AddUp(towers, epoch.evaluation));
   const auto mean = [&](double own) {
     const std::vector<double> all = AcrossTowers(towers, own);
     return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
   };
   report.input_wait_seconds = mean(epoch.input_waited);
   report.exchange_wait_seconds = mean(epoch.exchange.waited);
-  report.exchange_calls = SumOf(towers, epoch.exchange.calls);
-  report.exchange_bytes = SumOf(towers, epoch.exchange.bytes);
+  report.exchange_calls = SumOverTowers(towers, epoch.exchange.calls);
+  report.exchange_bytes = SumOverTowers(towers, epoch.exchange.bytes);
 }
 
 }  // namespace recpack::train

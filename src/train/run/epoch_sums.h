@@ -28,7 +28,7 @@ struct TowerEpoch {
 void Add(const LossSums& sums, ScoreSums& to);
 
 // Sum over all towers. Collective; all towers get the same result.
-uint64_t SumOf(Collective& towers, uint64_t value);
+uint64_t SumOverTowers(Collective& towers, uint64_t value);
 ScoreSums AddUp(Collective& towers, const ScoreSums& sums);
 
 // Mean loss of each step over all towers. Collective, after equally many steps; all towers get the

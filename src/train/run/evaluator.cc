@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-TrainerOptions OptionsOf(const EvaluatorOptions& options) {
+TrainerOptions ToTrainerOptions(const EvaluatorOptions& options) {
   TrainerOptions training;
   training.eval_recipe = options.recipe;
   training.type = options.type;
@@ -81,7 +81,7 @@ FinishOptions PictureFinish(const TrainerOptions& options, int size) {
     image.raw_shape = {};
     image.crop = CropKind::kNone;
     image.height = image.width = size;
-    return FinishOptionsOf(image);
+    return ToFinishOptions(image);
   }
   throw Error(ErrorKind::kInvalidArgument,
               format("the recipe '{}' reads no image", options.eval_recipe));
@@ -113,7 +113,7 @@ std::vector<double> Softmax(const std::vector<float>& logits) {
 
 struct Evaluator::State {
   State(const EvaluatorOptions& given, const TrainerNotice& notice)
-      : options(OptionsOf(given)),
+      : options(ToTrainerOptions(given)),
         path(ChooseCheckpoint(PosixFiles(), given.checkpoint, notice,
                               "name one that rectrain train --checkpoints has written")),
         model(path, options) {}

@@ -10,14 +10,14 @@
 namespace recpack::train {
 namespace {
 
-int CountOf(const TrainerOptions& options, DeviceKind kind) {
+int CountDevices(const TrainerOptions& options, DeviceKind kind) {
   return static_cast<int>(
       std::count_if(options.devices.begin(), options.devices.end(),
                     [kind](const DeviceSpec& device) { return device.kind == kind; }));
 }
 
 // The part of the options that affects the exchange of variables.
-std::string ExchangeOf(const TrainerOptions& options) {
+std::string ExchangeName(const TrainerOptions& options) {
   const bool alone = options.devices.size() == 1;
   if (options.strategy != StrategyKind::kParameterServer) {
     return format("replicated {} {} {}", static_cast<int>(options.strategy), options.async,
@@ -32,25 +32,25 @@ std::string ExchangeOf(const TrainerOptions& options) {
                 options.async, options.norm_sync && !alone);
 }
 
-std::string ThreadsOf(const TrainerOptions& options) {
-  const int devices = CountOf(options, DeviceKind::kCpu);  // these share the processors
+std::string ThreadsName(const TrainerOptions& options) {
+  const int devices = CountDevices(options, DeviceKind::kCpu);  // these share the processors
   if (devices == 0) return {};
   const int share = std::max(1, AvailableThreads() / devices);
   return format("{} {}", options.threads ? options.threads : share, options.bind_threads);
 }
 
 // Equal for options that give the same training, within what a sweep varies.
-std::string TrainingOf(const TrainerOptions& options) {
+std::string TrainingName(const TrainerOptions& options) {
   std::string text;
   for (const DeviceSpec& device : options.devices) text += DeviceName(device) + " ";
   text += format("| {} {} ", static_cast<int>(options.input), static_cast<int>(options.type));
   if (options.model != "deepconn") text += format("{} ", static_cast<int>(options.layout));
-  if (CountOf(options, DeviceKind::kSimulated) > 0) return text;
+  if (CountDevices(options, DeviceKind::kSimulated) > 0) return text;
   if (options.model == "resnet") text += format("{} ", options.fused_norm);
-  return text + "| " + ExchangeOf(options) + " | " + ThreadsOf(options);
+  return text + "| " + ExchangeName(options) + " | " + ThreadsName(options);
 }
 
-SweepCase CaseOf(const TrainerOptions& base, const std::vector<SweepAxis>& axes, size_t number) {
+SweepCase MakeCase(const TrainerOptions& base, const std::vector<SweepAxis>& axes, size_t number) {
   SweepCase made{.names = std::vector<std::string>(axes.size()), .options = base};
   std::vector<const TrainerChoice*> chosen(axes.size());
   for (size_t i = axes.size(); i-- > 0;) {
@@ -97,10 +97,10 @@ SweepPlan PlanSweep(const TrainerOptions& base, const std::vector<SweepAxis>& ax
     count *= axis.choices.size();
   }
   for (size_t number = 0; number < count; ++number) {
-    SweepCase made = CaseOf(base, axes, number);
-    const std::string training = TrainingOf(made.options);
+    SweepCase made = MakeCase(base, axes, number);
+    const std::string training = TrainingName(made.options);
     const auto same = std::find_if(plan.cases.begin(), plan.cases.end(), [&](const auto& other) {
-      return TrainingOf(other.options) == training;
+      return TrainingName(other.options) == training;
     });
     if (same == plan.cases.end()) {
       plan.cases.push_back(std::move(made));

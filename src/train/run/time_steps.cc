@@ -26,7 +26,7 @@ uint64_t TakeSteps(const TimedDevice& device, TowerInput& input, int64_t steps) 
 }
 
 double Mean(Collective& control, double seconds) {
-  return static_cast<double>(SumOf(control, static_cast<uint64_t>(seconds * 1e9))) * 1e-9 /
+  return static_cast<double>(SumOverTowers(control, static_cast<uint64_t>(seconds * 1e9))) * 1e-9 /
          control.size();
 }
 
@@ -51,13 +51,14 @@ StepTiming TimeTurn(const TimedDevice& device, const StepTimingOptions& options,
   const double seconds = Longest(device.control, SecondsSince(begin));
   const ExchangeAccount after = device.account();
   const auto steps = static_cast<double>(options.steps);
-  return {.input = kind,
-          .samples_per_second = static_cast<double>(SumOf(device.control, samples)) / seconds,
-          .step_seconds = seconds / steps,
-          .input_wait_seconds = Mean(device.control, input_wait) / steps,
-          .exchange_wait_seconds = Mean(device.control, after.waited - before.waited) / steps,
-          .exchange_bytes =
-              static_cast<double>(SumOf(device.control, after.bytes - before.bytes)) / steps};
+  return {
+      .input = kind,
+      .samples_per_second = static_cast<double>(SumOverTowers(device.control, samples)) / seconds,
+      .step_seconds = seconds / steps,
+      .input_wait_seconds = Mean(device.control, input_wait) / steps,
+      .exchange_wait_seconds = Mean(device.control, after.waited - before.waited) / steps,
+      .exchange_bytes =
+          static_cast<double>(SumOverTowers(device.control, after.bytes - before.bytes)) / steps};
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ std::vector<StepTiming> TimeSteps(const TimedDevice& device, const StepTimingOpt
   }
   std::vector<StepTiming> medians;
   medians.reserve(turns.size());
-  for (const auto& of_kind : turns) medians.push_back(MedianOf(of_kind));
+  for (const auto& of_kind : turns) medians.push_back(MedianTiming(of_kind));
   return medians;
 }
 

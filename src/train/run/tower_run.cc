@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // The sums of the epoch in which the checkpoint was written.
-ScoreSums BeginningOf(const CheckpointInfo& info) {
+ScoreSums SumsAtCheckpoint(const CheckpointInfo& info) {
   if (info.sums.empty()) return {};
   constexpr double kMost = 0x1p53;  // doubles represent integers exactly up to here
   const auto count = [&](const char* name) {
@@ -31,7 +31,7 @@ ScoreSums BeginningOf(const CheckpointInfo& info) {
   return {info.sums.at("loss"), count("correct"), count("samples")};
 }
 
-size_t StepsOf(const TrainerOptions& options) {
+size_t StepsPerDispatch(const TrainerOptions& options) {
   return static_cast<size_t>(options.steps_per_dispatch);
 }
 
@@ -113,7 +113,7 @@ void Trainer::State::TrainAndEvaluate(size_t index, CheckpointInfo& at) {
   TowerInput input(*feeder, index, options.input, strategy.StepsAtOnce());
   RunAudit audit(at, index);
   TowerEpoch epoch;
-  if (all.rank() == 0) epoch.train = BeginningOf(at);
+  if (all.rank() == 0) epoch.train = SumsAtCheckpoint(at);
   for (; at.epoch < options.epochs && static_cast<int64_t>(at.step) < last_step; epoch = {}) {
     EpochReport now{.epoch = at.epoch};
     const ExchangeAccount before = strategy.account();
@@ -155,11 +155,12 @@ bool Trainer::State::TrainEpoch(size_t index, CheckpointInfo& at, TowerInput& in
                                 TowerEpoch& epoch, RunAudit& audit) {
   const StepEvents events(towers[index]->devices_tell() ? Event::kNoDevice : index);
   bool past_end = !checkpoints->skip_end() || at.step > checkpoints->begin().step;
-  Dispatch dispatch(*towers[index], index, StepsOf(options), [&](const StepResult& result) {
-    CheckStep(index, result);
-    epoch.steps.push_back(result.sums);
-    Add(result.sums, epoch.train);
-  });
+  Dispatch dispatch(*towers[index], index, StepsPerDispatch(options),
+                    [&](const StepResult& result) {
+                      CheckStep(index, result);
+                      epoch.steps.push_back(result.sums);
+                      Add(result.sums, epoch.train);
+                    });
   while (static_cast<int64_t>(at.step) < last_step) {
     const int64_t begin = EventLog::Now();
     DeviceBatch* batch = input.Next();
@@ -199,7 +200,7 @@ bool Trainer::State::HasStepsLeft(const std::string& token) const {
 
 void Trainer::State::TimeInputs(size_t index, uint64_t step) {
   VariableStrategy& strategy = towers[index]->strategy();
-  Dispatch dispatch(*towers[index], index, StepsOf(options),
+  Dispatch dispatch(*towers[index], index, StepsPerDispatch(options),
                     [&](const StepResult& result) { CheckStep(index, result); });
   const TimedDevice device{
       .feeder = *feeder,

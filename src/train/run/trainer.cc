@@ -71,7 +71,7 @@ void CheckSchedule(const CheckpointInfo& begin, const TrainerOptions& options,
                      epochs));
 }
 
-LearningRate RateOf(const TrainerOptions& options, uint64_t steps_per_epoch) {
+LearningRate MakeRate(const TrainerOptions& options, uint64_t steps_per_epoch) {
   const double warmup = options.warmup_epochs * static_cast<double>(steps_per_epoch);
   return {.peak = options.learns ? options.optimizer.rate : 0,
           .warmup_steps = static_cast<int64_t>(std::min(warmup, static_cast<double>(kMostSteps))),
@@ -101,7 +101,7 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   feeder = TrainingFeeder(options, *world, checkpoints->begin(), notice);
   const uint64_t epoch_steps = feeder->steps_per_epoch();
   CheckSchedule(checkpoints->begin(), options, epoch_steps, notice);
-  rate = RateOf(options, epoch_steps);
+  rate = MakeRate(options, epoch_steps);
   steps_behind = StepsBehind();
   last_step = StepsOfEpochs(options.epochs, epoch_steps) - steps_behind;
   if (options.max_steps > 0) last_step = std::min(options.max_steps, last_step);

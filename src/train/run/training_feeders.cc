@@ -28,7 +28,8 @@ Dataset OpenEvaluation(const TrainerOptions& options) {
               "name one, or train without evaluation");
 }
 
-LoaderOptions LoaderOf(const TrainerOptions& options, const ProcessWorld& world, bool training) {
+LoaderOptions ToLoaderOptions(const TrainerOptions& options, const ProcessWorld& world,
+                              bool training) {
   LoaderOptions loader;
   loader.fields = ModelFields(options, training);
   loader.batch_size = options.batch_size;
@@ -44,12 +45,12 @@ LoaderOptions LoaderOf(const TrainerOptions& options, const ProcessWorld& world,
   return loader;
 }
 
-std::string LedgerOf(const TrainerOptions& options, const ProcessWorld& world) {
+std::string LedgerPath(const TrainerOptions& options, const ProcessWorld& world) {
   if (options.ledger.empty() || world.rank() == 0) return options.ledger;
   return format("{}.{}", options.ledger, world.rank());
 }
 
-DeviceFeederOptions FeederOf(const TrainerOptions& options) {
+DeviceFeederOptions ToFeederOptions(const TrainerOptions& options) {
   DeviceFeederOptions feeder;
   feeder.runtime = FeedingRuntime(options);
   for (const DeviceSpec& device : FedDevices(options)) {
@@ -67,14 +68,14 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
   for (const std::string& text : notice ? data.Notices() : std::vector<std::string>()) {
     notice("note: " + text);
   }
-  LoaderOptions loader = LoaderOf(options, world, true);
+  LoaderOptions loader = ToLoaderOptions(options, world, true);
   loader.resume = begin.loader_token;
   if (!begin.loader_audit.empty() && world.rank() == 0) {  // of all processes
     loader.audit = EpochAudit::Parse(begin.loader_audit);
   }
   loader.on_bad_record = options.on_bad_record;
   loader.max_bad_share = options.max_bad_share;
-  loader.ledger = LedgerOf(options, world);
+  loader.ledger = LedgerPath(options, world);
   world.CheckSame({{"the data set", data.digest()}});
   const uint64_t records = data.records();
   if (records / options.batch_size < world.towers()) {
@@ -83,7 +84,7 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
                        options.batch_size, world.towers()),
                 {.path = options.data}, "choose a smaller batch, or fewer devices");
   }
-  DeviceFeederOptions feeder = FeederOf(options);
+  DeviceFeederOptions feeder = ToFeederOptions(options);
   // One half is in use by the tower, the other in transfer.
   if (const size_t held = StepsAtOnce(options, world.towers()); held > 1) {
     feeder.depth = std::max(feeder.depth, static_cast<uint32_t>(2 * held));
@@ -93,11 +94,11 @@ std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
 
 std::unique_ptr<DeviceFeeder> EvaluationFeeder(const TrainerOptions& options,
                                                const ProcessWorld& world) {
-  LoaderOptions loader = LoaderOf(options, world, false);
+  LoaderOptions loader = ToLoaderOptions(options, world, false);
   loader.order = ParseOrder("sequential");
   loader.last_batch = LastBatch::kPad;
   return std::make_unique<DeviceFeeder>(OpenEvaluation(options), std::move(loader),
-                                        FeederOf(options));
+                                        ToFeederOptions(options));
 }
 
 }  // namespace recpack::train

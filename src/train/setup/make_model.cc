@@ -21,8 +21,8 @@ constexpr char kVocabularyName[] = "vocabulary.txt";
 // Counts the lines of vocabulary.txt beside the shards; one token per line.
 int64_t CountTokens(const std::string& data) {
   const std::filesystem::path path(data);
-  const auto file =
-      (std::filesystem::is_directory(StatusOf(data)) ? path : path.parent_path()) / kVocabularyName;
+  const auto file = (std::filesystem::is_directory(FileStatus(data)) ? path : path.parent_path()) /
+                    kVocabularyName;
   if (!PosixFiles().Exists(file)) {
     throw Error(ErrorKind::kNotFound, "there is no vocabulary", {.path = file},
                 "give its size, or make shards with 'recpack pack --from reviews'");

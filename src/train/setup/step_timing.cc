@@ -16,7 +16,7 @@ double MedianOfMember(std::span<const StepTiming> turns, double StepTiming::*mem
 
 }  // namespace
 
-StepTiming MedianOf(std::span<const StepTiming> turns) {
+StepTiming MedianTiming(std::span<const StepTiming> turns) {
   if (turns.empty()) return {};
   return {.input = turns.front().input,
           .samples_per_second = MedianOfMember(turns, &StepTiming::samples_per_second),

@@ -35,6 +35,6 @@ struct StepTiming {
 };
 
 // The median of each number separately; for an even count, the mean of the middle two.
-StepTiming MedianOf(std::span<const StepTiming> turns);
+StepTiming MedianTiming(std::span<const StepTiming> turns);
 
 }  // namespace recpack::train

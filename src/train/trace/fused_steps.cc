@@ -9,7 +9,7 @@ bool Reads(const TracedStep& step, const void* data) {
 }
 
 // The norm that is the only reader of a convolution's output, or null.
-const TracedStep* NormOf(const Trace& trace, const TracedStep& convolution) {
+const TracedStep* FindNorm(const Trace& trace, const TracedStep& convolution) {
   if (!std::holds_alternative<TracedConvolution>(convolution.what)) return nullptr;
   const TracedStep* reader = nullptr;
   for (const TracedStep& step : trace.steps) {
@@ -23,7 +23,7 @@ const TracedStep* NormOf(const Trace& trace, const TracedStep& convolution) {
 
 FusedStep StepOfNorm(const Trace& trace, const TracedStep& step, const TracedNorm& norm) {
   for (const TracedStep& before : trace.steps) {
-    if (NormOf(trace, before) == &step) return {&before, &norm, step.y, norm.spec.relu};
+    if (FindNorm(trace, before) == &step) return {&before, &norm, step.y, norm.spec.relu};
   }
   return {&step, nullptr, step.y};
 }
@@ -47,7 +47,7 @@ std::vector<FusedStep> FuseSteps(const Trace& trace) {
   std::vector<FusedStep> fused;
   for (size_t i = 0; i < trace.steps.size(); ++i) {
     const TracedStep& step = trace.steps[i];
-    if (NormOf(trace, step)) continue;  // fused with that norm
+    if (FindNorm(trace, step)) continue;  // fused with that norm
     if (const auto* norm = std::get_if<TracedNorm>(&step.what)) {
       fused.push_back(StepOfNorm(trace, step, *norm));
       continue;

@@ -14,16 +14,16 @@ namespace {
 
 void* Writable(const void* data) { return const_cast<void*>(data); }
 
-Tensor InputOf(const ConvolutionSpec& spec, const void* x) {
+Tensor InputTensor(const ConvolutionSpec& spec, const void* x) {
   return {Writable(x), spec.type, spec.in_shape(), spec.layout};
 }
-Tensor ResultOf(const ConvolutionSpec& spec, void* y) {
+Tensor ResultTensor(const ConvolutionSpec& spec, void* y) {
   return {y, spec.type, spec.out_shape(), spec.layout};
 }
-Tensor InputOf(const DenseSpec& spec, const void* x) {
+Tensor InputTensor(const DenseSpec& spec, const void* x) {
   return {Writable(x), spec.type, {spec.batch, spec.in}};
 }
-Tensor ResultOf(const DenseSpec& spec, void* y) {
+Tensor ResultTensor(const DenseSpec& spec, void* y) {
   return {y, spec.out_type, {spec.batch, spec.out}};
 }
 
@@ -42,7 +42,7 @@ class NotingLayer final : public Layer {
   }
   void Forward(const void* x, void* y) override {
     inner_->Forward(x, y);
-    ops_.Note({noted_, InputOf(noted_.spec, x), ResultOf(noted_.spec, y),
+    ops_.Note({noted_, InputTensor(noted_.spec, x), ResultTensor(noted_.spec, y),
                [this, x, y] { inner_->Forward(x, y); }});
   }
   void BackwardData(const void* dy, void* dx) override { inner_->BackwardData(dy, dx); }

@@ -21,7 +21,7 @@ constexpr int64_t kCifar10Classes = 10;
 constexpr int64_t kCifar100Classes = 100;
 constexpr int64_t kCifar100CoarseClasses = 20;
 
-struct Labels {
+struct ItemLabels {
   int64_t fine = 0;
   std::optional<int64_t> coarse;
 };
@@ -67,7 +67,7 @@ class CifarSource final : public Source {
 
   // Reads the labels of a row from its bytes, which begin with the labels. Throws Error (kCorrupt)
   // for a label out of range.
-  Labels ReadLabels(const CifarBatch& batch, uint64_t row, ByteView row_bytes) const;
+  ItemLabels ReadLabels(const CifarBatch& batch, uint64_t row, ByteView row_bytes) const;
 
  private:
   void MakeSplits(const std::vector<std::string>& names);
@@ -85,7 +85,7 @@ class CifarSource final : public Source {
   std::string fingerprint_;
 };
 
-void AddFeatures(ExampleBuilder& features, ByteView pixels, const Labels& labels) {
+void AddFeatures(ExampleBuilder& features, ByteView pixels, const ItemLabels& labels) {
   features.AddBytes("image", pixels);
   features.AddInt64("label", labels.fine);
   if (labels.coarse) features.AddInt64("coarse_label", *labels.coarse);
@@ -99,7 +99,7 @@ class CifarReader final : public ItemReader {
     const BatchRow at = source_.Locate(split, item);
     const CifarBatch& batch = source_.batch(at.batch);
     const ByteView row = batch.memory.empty() ? RowFromFile(batch, at) : RowFromMemory(batch, at);
-    const Labels labels = source_.ReadLabels(batch, at.row, row);
+    const ItemLabels labels = source_.ReadLabels(batch, at.row, row);
     sample.label = labels.fine;
     AddFeatures(sample.features, row.last(kCifarPixels), labels);
   }
@@ -212,8 +212,9 @@ void CifarSource::CheckLabel(const CifarBatch& batch, uint64_t row, int64_t labe
               {.path = batch.file->path(), .ordinal = row}, "fetch the archive again");
 }
 
-Labels CifarSource::ReadLabels(const CifarBatch& batch, uint64_t row, ByteView row_bytes) const {
-  Labels labels;
+ItemLabels CifarSource::ReadLabels(const CifarBatch& batch, uint64_t row,
+                                   ByteView row_bytes) const {
+  ItemLabels labels;
   if (layout_.binary) {
     labels.fine = row_bytes[batch.row_bytes - kCifarPixels - 1];
     if (batch.row_bytes == kCifarPixels + 2) labels.coarse = row_bytes[0];

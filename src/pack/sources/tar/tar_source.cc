@@ -109,7 +109,7 @@ class TarSource final : public Source {
   void UseMapped() {
     for (const FieldRule& rule : items_.options.fields) {
       TarField field = {.name = rule.target, .extensions = {}};
-      for (const std::string& extension : FieldsOf(rule)) {
+      for (const std::string& extension : RuleFields(rule)) {
         field.extensions.push_back(items_.samples.extensions.Number(extension));
         if (extension == kClassExtension) field.kind = TarField::Kind::kNumber;
       }

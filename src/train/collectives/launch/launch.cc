@@ -57,14 +57,14 @@ class Reader {
 
   LaunchPlace Ranks() const {
     const bool torch = Has(kTorchrun.rank) || Has(kTorchrun.size);
-    if (torch && Has("TORCHELASTIC_RUN_ID")) return RanksOf(kTorchrun);
+    if (torch && Has("TORCHELASTIC_RUN_ID")) return FindRanks(kTorchrun);
     for (const Names& mpi : {kOpenMpi, kHydra}) {
       if (!Has(mpi.rank) && !Has(mpi.size)) continue;
-      LaunchPlace place = RanksOf(mpi);
+      LaunchPlace place = FindRanks(mpi);
       if (torch) CheckAgreement(place, mpi);
       return place;
     }
-    if (torch) return RanksOf(kTorchrun);
+    if (torch) return FindRanks(kTorchrun);
     if (Has(kSlurm.rank) && Has(kSlurm.size)) return SlurmRanks();
     return {};
   }
@@ -98,15 +98,15 @@ class Reader {
 
   // Users sometimes set torch's variables by hand from those of MPI.
   void CheckAgreement(const LaunchPlace& place, const Names& mpi) const {
-    const LaunchPlace other = RanksOf(kTorchrun);
+    const LaunchPlace other = FindRanks(kTorchrun);
     if (other.rank == place.rank && other.size == place.size) return;
     throw Wrong(format("RANK={} of WORLD_SIZE={}, but {}={} of {}={}", other.rank, other.size,
                        mpi.rank, place.rank, mpi.size, place.size),
                 "unset the variables that do not belong to this run");
   }
 
-  LaunchPlace RanksOf(const Names& names) const {
-    LaunchPlace place = WorldOf(names);
+  LaunchPlace FindRanks(const Names& names) const {
+    LaunchPlace place = FindWorld(names);
     if (!place_too_) return place;
     const bool has_local = Has(names.local_rank) || Has(names.local_size);
     if (has_local) {
@@ -120,7 +120,7 @@ class Reader {
     return place;
   }
 
-  LaunchPlace WorldOf(const Names& names) const {
+  LaunchPlace FindWorld(const Names& names) const {
     LaunchPlace place{.launcher = names.launcher};
     place.size = Needed(names.size, 1, kMostRanks, names.rank);
     place.rank = Needed(names.rank, 0, kMostRanks, names.size);
@@ -143,7 +143,7 @@ class Reader {
   }
 
   LaunchPlace SlurmRanks() const {
-    LaunchPlace place = WorldOf(kSlurm);
+    LaunchPlace place = FindWorld(kSlurm);
     if (place.size == 1 && place.rank == 0) return {};  // a shell, or a program on its own
     if (!place_too_) return place;
     place.local_rank = Needed(kSlurm.local_rank, 0, kMostRanks, kSlurm.rank);

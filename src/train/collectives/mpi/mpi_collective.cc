@@ -157,7 +157,7 @@ class MpiTransport final : public Transport {
   void HearAll() noexcept {
     MpiNotice told;
     for (int other = session_.Hear(tag_, told); other >= 0; other = session_.Hear(tag_, told)) {
-      const auto failure = FailureOf(told.notice);
+      const auto failure = ToFailure(told.notice);
       if (failure && !failure_) SetFailure(*failure);
       if (!failure) ended_[static_cast<size_t>(other)] = told.moves + 1;
     }
@@ -198,7 +198,7 @@ class MpiTransport final : public Transport {
   void Tell() noexcept {
     if (told_) return;
     told_ = true;
-    session_.Tell(tag_, {moves_, NoticeOf(failure_)});
+    session_.Tell(tag_, {moves_, ToNotice(failure_)});
   }
 
   void ThrowIfFailed() const {

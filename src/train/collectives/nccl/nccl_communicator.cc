@@ -37,7 +37,7 @@ class CurrentDevice {
   int before_ = 0;
 };
 
-GpuPlace PlaceOf(int device) {
+GpuPlace FindPlace(int device) {
   char bus[32] = "";
   CheckCuda(cudaDeviceGetPCIBusId(bus, sizeof bus, device), "cudaDeviceGetPCIBusId", device);
   return PlaceOnBus(bus);
@@ -52,7 +52,7 @@ void CheckCuda(cudaError_t error, const std::string& call, int device) {
                       format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error)));
 }
 
-std::string NcclPlace(int device) { return PlaceOf(device).data(); }
+std::string NcclPlace(int device) { return FindPlace(device).data(); }
 
 NcclCommunicator::NcclCommunicator(Collective& host, int device, const CollectiveOptions& options)
     : host_(host), device_(device), options_(options), nccl_(Nccl()) {
@@ -88,7 +88,7 @@ void NcclCommunicator::Join() {
 }
 
 void NcclCommunicator::CheckThatGpusDiffer() const {
-  const GpuPlace mine = PlaceOf(device_);
+  const GpuPlace mine = FindPlace(device_);
   std::vector<GpuPlace> places(static_cast<size_t>(host_.size()));
   host_.AllGather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(places)));
   CheckThatPlacesDiffer(places);

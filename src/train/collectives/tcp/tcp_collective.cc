@@ -198,7 +198,7 @@ class TcpTransport final : public Transport {
     silent_[static_cast<size_t>(other)] = true;  // a rank sends only one notice
     if (!ReceiveAll(Control(other), MessageBytes(notice), deadline)) return;
     ended_[static_cast<size_t>(other)] = true;
-    if (const auto failure = FailureOf(notice); failure && !failure_) SetFailure(*failure);
+    if (const auto failure = ToFailure(notice); failure && !failure_) SetFailure(*failure);
   }
 
   void SetFailure(const Error& error) noexcept {
@@ -211,7 +211,7 @@ class TcpTransport final : public Transport {
   void Tell() noexcept {
     if (told_) return;
     told_ = true;
-    const Notice notice = NoticeOf(failure_);
+    const Notice notice = ToNotice(failure_);
     for (const Socket& socket : mesh_.control) {
       if (socket) SendAll(socket, MessageBytes(notice), {});
     }

@@ -140,7 +140,7 @@ class Rendezvous {
     if (!socket) return;
     const Deadline soon = std::chrono::steady_clock::now() + kPatience;
     // If a rank does not receive it, the next call that waits for that rank finds out.
-    if (SendAll(socket, MessageBytes(NoticeOf(failure)), soon) && !failure) {
+    if (SendAll(socket, MessageBytes(ToNotice(failure)), soon) && !failure) {
       SendAll(socket, std::as_bytes(std::span(listeners_)), soon);
     }
   }
@@ -175,7 +175,7 @@ class Rendezvous {
   void HearAnswer(const Socket& host) {
     Notice notice;
     if (!ReceiveAll(host, MessageBytes(notice), deadline_)) throw LostWhileConnecting(0);
-    if (const auto failure = FailureOf(notice)) throw Error(*failure);
+    if (const auto failure = ToFailure(notice)) throw Error(*failure);
     if (!ReceiveAll(host, std::as_writable_bytes(std::span(listeners_)), deadline_)) {
       throw LostWhileConnecting(0);
     }
@@ -187,13 +187,13 @@ class Rendezvous {
     for (const TcpChannel channel : {kControl, kData}) {
       Socket& place = Place(other, channel);
       if (place) continue;
-      place = Connect(AddressOf(other), deadline_);
+      place = Connect(Address(other), deadline_);
       if (!place) throw LostWhileConnecting(other);
       Greet(place, channel);
     }
   }
 
-  SocketAddress AddressOf(int other) const {
+  SocketAddress Address(int other) const {
     const Listener& listener = listeners_[static_cast<size_t>(other)];
     const SocketAddress address = Resolve(listener.host, static_cast<int>(listener.port)).front();
     // If rank 0 sees a rank at a loopback address, that rank runs on rank 0's machine.
@@ -254,7 +254,7 @@ class Rendezvous {
       if (waits[static_cast<size_t>(other) + 1].revents == 0) continue;
       Notice notice;
       const bool came = ReceiveAll(Place(other, kControl), MessageBytes(notice), Soon(deadline_));
-      const auto failure = came ? FailureOf(notice) : std::nullopt;
+      const auto failure = came ? ToFailure(notice) : std::nullopt;
       throw failure ? *failure : LostWhileConnecting(other);
     }
     return waits[0].revents != 0;

@@ -35,9 +35,9 @@ class ThreadCollective final : public Collective {
   void DoShare(const CollectiveCall& call) noexcept {
     switch (call.op) {
       case CollectiveOp::kAllReduce:
-        return Sum(SliceOf(call.count, rank(), size()), 0, size());
+        return Sum(RankSlice(call.count, rank(), size()), 0, size());
       case CollectiveOp::kReduce:
-        return Sum(SliceOf(call.count, rank(), size()), call.root, call.root + 1);
+        return Sum(RankSlice(call.count, rank(), size()), call.root, call.root + 1);
       case CollectiveOp::kReduceScatter:
         return SumPart(call);
       case CollectiveOp::kBroadcast:

@@ -100,7 +100,7 @@ class TowerCollective final : public Collective {
 
   void SumAt(int root, std::span<float> data) {
     sum_.assign(data.begin(), data.end());
-    const int process = ProcessOf(root).first;
+    const int process = ProcessAndTower(root).first;
     local_->Reduce(sum_, 0);
     Between([&](Collective& processes) { processes.Reduce(sum_, process); });
     if (process != shared_->processes->rank()) return;
@@ -109,7 +109,7 @@ class TowerCollective final : public Collective {
   }
 
   // The process, and the thread number within it.
-  std::pair<int, int> ProcessOf(int rank) const {
+  std::pair<int, int> ProcessAndTower(int rank) const {
     int process = 0;
     while (rank >= shared_->counts[static_cast<size_t>(process)]) {
       rank -= shared_->counts[static_cast<size_t>(process++)];
@@ -118,9 +118,9 @@ class TowerCollective final : public Collective {
   }
 
   void Share(std::span<std::byte> data, int root) {
-    const int process = ProcessOf(root).first;
+    const int process = ProcessAndTower(root).first;
     const bool here = process == shared_->processes->rank();
-    if (here) local_->Broadcast(data, ProcessOf(root).second);
+    if (here) local_->Broadcast(data, ProcessAndTower(root).second);
     Between([&](Collective& processes) { processes.Broadcast(data, process); });
     if (!here) local_->Broadcast(data, 0);
   }

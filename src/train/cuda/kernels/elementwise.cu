@@ -5,7 +5,7 @@ namespace recpack::train {
 namespace {
 
 struct Relu {
-  __device__ float operator()(float x) const { return ReluOf(x); }
+  __device__ float operator()(float x) const { return Rectify(x); }
 };
 struct Tanh {
   __device__ float operator()(float x) const { return tanhf(x); }

@@ -19,7 +19,7 @@ struct TokenMap {
   }
 };
 
-TokenMap MapOf(const EmbeddingSpec& spec) {
+TokenMap ToMap(const EmbeddingSpec& spec) {
   return {Count32(spec.length), Count32(spec.dims), spec.layout == ImageLayout::kNhwc};
 }
 
@@ -112,7 +112,7 @@ void LaunchEmbedding(const EmbeddingSpec& spec, const void* ids, const float* ta
     AsId(spec.id_type, [&](auto id) {
       using T = decltype(element);
       using Id = decltype(id);
-      Launch("an embedding", Gather<T, Id>, GridFor(count), dim3(kThreads), stream, MapOf(spec),
+      Launch("an embedding", Gather<T, Id>, GridFor(count), dim3(kThreads), stream, ToMap(spec),
              count, spec.vocabulary, static_cast<const Id*>(ids), table, static_cast<T*>(y), sums);
     });
   });
@@ -136,7 +136,7 @@ void LaunchEmbeddingBackward(const EmbeddingSpec& spec, const void* ids, const v
     using T = decltype(element);
     constexpr uint32_t kOfBlock = kThreads / kLanes;
     Launch("an embedding's gradient", AddRows<T>, dim3((count + kOfBlock - 1) / kOfBlock),
-           dim3(kThreads), stream, MapOf(spec), count, vocabulary,
+           dim3(kThreads), stream, ToMap(spec), count, vocabulary,
            static_cast<const uint32_t*>(order.sorted_keys),
            static_cast<const uint32_t*>(order.sorted_places), static_cast<const T*>(dy), d_table);
   });

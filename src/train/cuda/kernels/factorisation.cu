@@ -18,7 +18,7 @@ struct Inputs {
 };
 
 template <typename T>
-Inputs<T> InputsOf(const FactorisationSpec& spec, const void* first, const void* second) {
+Inputs<T> MakeInputs(const FactorisationSpec& spec, const void* first, const void* second) {
   return {static_cast<const T*>(first), static_cast<const T*>(second), Count32(spec.first),
           Count32(spec.second)};
 }
@@ -123,7 +123,7 @@ void LaunchFactorisation(const FactorisationSpec& spec,
   AsElement(spec.type, [&](auto element) {
     using T = decltype(element);
     Launch("a factorisation machine", Predict<T>, dim3(batch), dim3(kOfRow), stream,
-           InputsOf<T>(spec, first, second), Count32(spec.factors), variables, factor_sums, y);
+           MakeInputs<T>(spec, first, second), Count32(spec.factors), variables, factor_sums, y);
   });
 }
 
@@ -135,7 +135,7 @@ void LaunchFactorisationBackward(const FactorisationSpec& spec,
   const uint32_t batch = Count32(spec.batch), factors = Count32(spec.factors);
   AsElement(spec.type, [&](auto element) {
     using T = decltype(element);
-    const Inputs<T> x = InputsOf<T>(spec, first, second);
+    const Inputs<T> x = MakeInputs<T>(spec, first, second);
     if (batch > 0) {
       Launch("the gradient of a factorisation machine's inputs", InputGradients<T>, dim3(batch),
              dim3(kOfRow), stream, x, factors, variables, factor_sums, dy, static_cast<T*>(d_first),

@@ -56,7 +56,7 @@ __device__ void Store(const float (&from)[kCount], T* to) {
 }
 
 // Keeps NaN, so that it is found where it arose.
-__device__ inline float ReluOf(float value) { return value < 0 ? 0 : value; }
+__device__ inline float Rectify(float value) { return value < 0 ? 0 : value; }
 
 template <typename... Parameters, typename... Arguments>
 void Launch(const char* what, void (*kernel)(Parameters...), dim3 grid, dim3 block,

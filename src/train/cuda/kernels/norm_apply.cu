@@ -12,7 +12,7 @@ struct ChannelMap {
   bool nhwc;
 };
 
-ChannelMap MapOf(const ByChannel& shape, uint32_t vector) {
+ChannelMap ToMap(const ByChannel& shape, uint32_t vector) {
   const bool nhwc = shape.layout == ImageLayout::kNhwc;
   const uint32_t channels = Count32(shape.channels);
   const uint32_t of_row = (nhwc ? channels : Count32(shape.plane)) / vector;
@@ -51,7 +51,7 @@ __global__ void Apply(const ChannelMap map, uint32_t groups, const NormApplyArra
       for (int j = 0; j < kCount; ++j) value[j] += added[j];
     }
     if (relu) {
-      for (int j = 0; j < kCount; ++j) value[j] = ReluOf(value[j]);
+      for (int j = 0; j < kCount; ++j) value[j] = Rectify(value[j]);
     }
     Store(value, y + at);
   }
@@ -88,12 +88,12 @@ __global__ void GradientApply(const ChannelMap map, uint32_t groups,
 
 void LaunchNormApply(const ByChannel& shape, const NormApplyArrays& a, bool relu,
                      CUstream_st* stream) {
-  const uint32_t elements = ElementsOf(shape);
+  const uint32_t elements = ElementCount(shape);
   if (elements == 0) return;
   const auto start = [&](auto element, auto count) {
     const uint32_t groups = elements / count();
     Launch("batch normalisation", Apply<decltype(element), count()>, GridFor(groups),
-           dim3(kThreads), stream, MapOf(shape, count()), groups, a, relu);
+           dim3(kThreads), stream, ToMap(shape, count()), groups, a, relu);
   };
   const auto at = [](const void* array) { return static_cast<const uint8_t*>(array); };
   InForm(shape, start, at(a.x), at(a.residual), at(a.y), a.factor, a.term);
@@ -101,12 +101,12 @@ void LaunchNormApply(const ByChannel& shape, const NormApplyArrays& a, bool relu
 
 void LaunchNormGradientApply(const ByChannel& shape, const NormGradientApplyArrays& a,
                              NormMask mask, CUstream_st* stream) {
-  const uint32_t elements = ElementsOf(shape);
+  const uint32_t elements = ElementCount(shape);
   if (elements == 0) return;
   const auto start = [&](auto element, auto count) {
     const uint32_t groups = elements / count();
     Launch("batch normalisation's gradient", GradientApply<decltype(element), count()>,
-           GridFor(groups), dim3(kThreads), stream, MapOf(shape, count()), groups, a,
+           GridFor(groups), dim3(kThreads), stream, ToMap(shape, count()), groups, a,
            mask == NormMask::kFromX);
   };
   const auto at = [](const void* array) { return static_cast<const uint8_t*>(array); };

@@ -101,7 +101,7 @@ __global__ void FirstValues(uint32_t channels, uint32_t step, const T* x, float*
   if (c < channels) shift[c] = ToFloat(x[static_cast<size_t>(c) * step]);
 }
 
-dim3 BlocksOf(uint32_t channels) { return dim3((channels + kThreads - 1) / kThreads); }
+dim3 BlocksFor(uint32_t channels) { return dim3((channels + kThreads - 1) / kThreads); }
 
 }  // namespace
 
@@ -111,7 +111,7 @@ void LaunchNormFirst(const ByChannel& shape, const void* x, float* shift, CUstre
   const uint32_t step = shape.layout == ImageLayout::kNhwc ? 1 : Count32(shape.plane);
   AsElement(shape.type, [&](auto element) {
     using T = decltype(element);
-    Launch("a channel's first value", FirstValues<T>, BlocksOf(channels), dim3(kThreads), stream,
+    Launch("a channel's first value", FirstValues<T>, BlocksFor(channels), dim3(kThreads), stream,
            channels, step, static_cast<const T*>(x), shift);
   });
 }
@@ -130,7 +130,7 @@ void LaunchNormStatistics(const NormSlices& sums, double count, const float* shi
 void LaunchNormRunning(uint32_t channels, float epsilon, const BatchNormVariables& variables,
                        const NormFolded& to, CUstream_st* stream) {
   if (channels == 0) return;
-  Launch("batch normalisation's running statistics", FoldRunning, BlocksOf(channels),
+  Launch("batch normalisation's running statistics", FoldRunning, BlocksFor(channels),
          dim3(kThreads), stream, channels, epsilon, variables, to);
 }
 

@@ -14,7 +14,7 @@ inline bool InVectors(const ByChannel& shape, int vector) {
   return row % vector == 0;
 }
 
-inline uint32_t ElementsOf(const ByChannel& shape) {
+inline uint32_t ElementCount(const ByChannel& shape) {
   return Count32(shape.batch * shape.channels * shape.plane);
 }
 

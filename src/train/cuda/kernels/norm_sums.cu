@@ -21,7 +21,7 @@ struct SumGrid {
   uint32_t columns;                   // adjacent blocks
 };
 
-SumGrid GridOf(const ByChannel& shape, uint32_t vector) {
+SumGrid MakeGrid(const ByChannel& shape, uint32_t vector) {
   const auto pixels = Count32(shape.batch * shape.plane);
   SumGrid grid = {};
   grid.channels = Count32(shape.channels);
@@ -190,7 +190,7 @@ __global__ void SumNchw(const SumGrid grid, const FastDivide by_plane, const Sum
 template <int kCount, typename Sum>
 NormSlices StartSum(const char* what, const ByChannel& shape, const Sum& sum, float* partial,
                     cudaStream_t stream) {
-  const SumGrid grid = GridOf(shape, kCount);
+  const SumGrid grid = MakeGrid(shape, kCount);
   const dim3 blocks(grid.columns, grid.slices);
   if (shape.layout == ImageLayout::kNhwc) {
     Launch(what, SumNhwc<kCount, Sum>, blocks, dim3(kThreads), stream, grid, sum, partial);
@@ -207,14 +207,14 @@ size_t NormPartials(const ByChannel& shape) {
   size_t slices = 1;
   for (const int vector : {1, kVector<float>, kVector<__nv_bfloat16>}) {
     if (!InVectors(shape, vector)) continue;
-    slices = std::max<size_t>(slices, GridOf(shape, static_cast<uint32_t>(vector)).slices);
+    slices = std::max<size_t>(slices, MakeGrid(shape, static_cast<uint32_t>(vector)).slices);
   }
   return slices * 2 * static_cast<size_t>(shape.channels);
 }
 
 NormSlices LaunchNormSums(const ByChannel& shape, const void* x, const float* shift, float* partial,
                           CUstream_st* stream) {
-  ElementsOf(shape);
+  ElementCount(shape);
   NormSlices slices;
   const auto start = [&](auto element, auto count) {
     using Sum = Moments<decltype(element), count()>;
@@ -228,7 +228,7 @@ NormSlices LaunchNormSums(const ByChannel& shape, const void* x, const float* sh
 
 NormSlices LaunchNormGradientSums(const ByChannel& shape, const NormGradientSumsArrays& a,
                                   NormMask mask, float* partial, CUstream_st* stream) {
-  ElementsOf(shape);
+  ElementCount(shape);
   NormSlices slices;
   const auto start = [&](auto element, auto count) {
     using T = decltype(element);

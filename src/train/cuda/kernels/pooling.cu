@@ -10,7 +10,7 @@ struct Geometry {
   bool nhwc;
 };
 
-Geometry GeometryOf(const PoolingSpec& spec) {
+Geometry ToGeometry(const PoolingSpec& spec) {
   const auto of = [](int64_t value) { return Count32(value); };
   const int64_t pictures = spec.batch * spec.channels;
   return {of(spec.channels),
@@ -31,7 +31,7 @@ struct Place {
   uint32_t picture, channel, row, column;
 };
 
-__device__ Place PlaceOf(const Geometry& g, uint32_t index, uint32_t height, uint32_t width) {
+__device__ Place FindPlace(const Geometry& g, uint32_t index, uint32_t height, uint32_t width) {
   Place at = {};
   if (g.nhwc) {
     at.channel = index % g.channels;
@@ -49,8 +49,8 @@ __device__ Place PlaceOf(const Geometry& g, uint32_t index, uint32_t height, uin
   return at;
 }
 
-__device__ size_t IndexOf(const Geometry& g, const Place& at, uint32_t row, uint32_t column,
-                          uint32_t height, uint32_t width) {
+__device__ size_t ElementIndex(const Geometry& g, const Place& at, uint32_t row, uint32_t column,
+                               uint32_t height, uint32_t width) {
   const size_t picture = at.picture;
   return g.nhwc ? ((picture * height + row) * width + column) * g.channels + at.channel
                 : ((picture * g.channels + at.channel) * height + row) * width + column;
@@ -60,13 +60,13 @@ __device__ size_t IndexOf(const Geometry& g, const Place& at, uint32_t row, uint
 template <typename T>
 __global__ void Pool(const Geometry g, const T* x, T* y, uint32_t* places) {
   for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < g.outputs; i += gridDim.x * kThreads) {
-    const Place at = PlaceOf(g, i, g.out_height, g.out_width);
+    const Place at = FindPlace(g, i, g.out_height, g.out_width);
     float sum = 0, largest = 0;
     uint32_t place = 0;
     for (uint32_t p = 0; p < g.window_height; ++p) {
       for (uint32_t q = 0; q < g.window_width; ++q) {
-        const float value = ToFloat(
-            x[IndexOf(g, at, at.row * g.stride + p, at.column * g.stride + q, g.height, g.width)]);
+        const float value = ToFloat(x[ElementIndex(g, at, at.row * g.stride + p,
+                                                   at.column * g.stride + q, g.height, g.width)]);
         const uint32_t here = p * g.window_width + q;
         if (here == 0 || value > largest || value != value) {
           largest = value;
@@ -94,13 +94,13 @@ __device__ uint32_t EndWindow(uint32_t at, uint32_t stride, uint32_t windows) {
 template <typename T>
 __global__ void PoolBackward(const Geometry g, const T* dy, const uint32_t* places, T* dx) {
   for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < g.inputs; i += gridDim.x * kThreads) {
-    const Place at = PlaceOf(g, i, g.height, g.width);
+    const Place at = FindPlace(g, i, g.height, g.width);
     float sum = 0;
     for (uint32_t row = FirstWindow(at.row, g.window_height, g.stride);
          row < EndWindow(at.row, g.stride, g.out_height); ++row) {
       for (uint32_t column = FirstWindow(at.column, g.window_width, g.stride);
            column < EndWindow(at.column, g.stride, g.out_width); ++column) {
-        const size_t from = IndexOf(g, at, row, column, g.out_height, g.out_width);
+        const size_t from = ElementIndex(g, at, row, column, g.out_height, g.out_width);
         const uint32_t here =
             (at.row - row * g.stride) * g.window_width + (at.column - column * g.stride);
         if (!places || places[from] == here) sum += ToFloat(dy[from]);
@@ -115,7 +115,7 @@ __global__ void PoolBackward(const Geometry g, const T* dy, const uint32_t* plac
 
 void LaunchPooling(const PoolingSpec& spec, const void* x, void* y, uint32_t* places,
                    CUstream_st* stream) {
-  const Geometry geometry = GeometryOf(spec);
+  const Geometry geometry = ToGeometry(spec);
   if (geometry.outputs == 0) return;
   AsElement(spec.type, [&](auto element) {
     using T = decltype(element);
@@ -126,7 +126,7 @@ void LaunchPooling(const PoolingSpec& spec, const void* x, void* y, uint32_t* pl
 
 void LaunchPoolingBackward(const PoolingSpec& spec, const void* dy, const uint32_t* places,
                            void* dx, CUstream_st* stream) {
-  const Geometry geometry = GeometryOf(spec);
+  const Geometry geometry = ToGeometry(spec);
   if (geometry.inputs == 0) return;
   AsElement(spec.type, [&](auto element) {
     using T = decltype(element);
