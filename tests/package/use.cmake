@@ -13,7 +13,8 @@ if(WAY STREQUAL installed)
   set(where -DCMAKE_PREFIX_PATH=${work}/prefix)
 else()
   # It is all compiled again: what is cheap to compile shows as much.
-  set(where -DFETCHCONTENT_SOURCE_DIR_RECPACK=${RECPACK_SOURCE} -DRECPACK_ONLY_DATA_MODULES=ON)
+  set(where -DFETCHCONTENT_SOURCE_DIR_RECPACK=${RECPACK_SOURCE} -DRECPACK_ONLY_DATA_MODULES=ON
+            -DRECPACK_UNITY_BUILD=ON)
   set(BUILD_TYPE Debug)
 endif()
 
