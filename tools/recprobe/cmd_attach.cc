@@ -26,7 +26,7 @@ using Words = std::vector<std::string>;
 
 constexpr double kSeconds = 30;
 
-struct Flags {
+struct AttachFlags {
   int pid = 0;
   std::string gpu;     // "all" or a number; empty: use pid
   double seconds = 0;  // 0: kSeconds, or with --prometheus until the program ends
@@ -143,7 +143,7 @@ class Watched {
 };
 
 // Describes the job by the first process.
-probe::ReportParts MakeParts(const Flags& flags, int pid, const Watched& watched) {
+probe::ReportParts MakeParts(const AttachFlags& flags, int pid, const Watched& watched) {
   probe::ReportParts parts{.recprobe = RECPACK_VERSION, .job = {}, .begin = EventLog::Now()};
   parts.job = MakeJob(flags.prometheus.job, probe::ReadCommandLine(pid).value_or(Words{}),
                       probe::ReadEnvironment(pid));
@@ -153,12 +153,12 @@ probe::ReportParts MakeParts(const Flags& flags, int pid, const Watched& watched
   return parts;
 }
 
-double WatchSeconds(const Flags& flags) {
+double WatchSeconds(const AttachFlags& flags) {
   if (flags.seconds > 0) return flags.seconds;
   return flags.prometheus.address.empty() ? kSeconds : std::numeric_limits<double>::infinity();
 }
 
-int RunAttach(const Flags& flags) {
+int RunAttach(const AttachFlags& flags) {
   std::vector<std::string> unseen;
   Watched watched(flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu, unseen));
   const std::vector<int>& roots = watched.numbers();
@@ -196,7 +196,7 @@ int RunAttach(const Flags& flags) {
 
 void AddAttach(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("attach", "Watch a running program.");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<AttachFlags>();
   CLI::Option_group& what = *command.add_option_group("what");
   what.add_option("--pid", flags->pid, "Process to watch, with its children.")->check(Positive());
   what.add_option("--gpu", flags->gpu,

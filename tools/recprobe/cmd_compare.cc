@@ -9,13 +9,13 @@
 namespace recpack::tool {
 namespace {
 
-struct Flags {
+struct CompareFlags {
   std::string a, b;
   std::optional<double> fail_above;
   bool json = false;
 };
 
-int RunCompare(const Flags& flags) {
+int RunCompare(const CompareFlags& flags) {
   const probe::Comparison comparison = probe::CompareReports(
       probe::ReadReport(PosixFiles(), flags.a), probe::ReadReport(PosixFiles(), flags.b));
   std::printf(
@@ -30,7 +30,7 @@ int RunCompare(const Flags& flags) {
 void AddCompare(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
       "compare", "Compare two reports: what surely changed, and what is within the error.");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<CompareFlags>();
   command.add_option("A", flags->a, "A report.json, or its folder.")->required();
   command.add_option("B", flags->b, "The report to compare with A.")->required();
   command.add_option_function<std::string>(

@@ -28,7 +28,7 @@ constexpr int64_t kStale = 24 * 3600;            // seconds
 constexpr uint64_t kEnough = uint64_t{4} << 30;  // bytes of files to read from
 constexpr size_t kMostFiles = 256;
 
-struct Flags {
+struct DoctorFlags {
   std::string data;
   double seconds = 30;
   bool fresh = false;
@@ -130,7 +130,7 @@ size_t MemoryFor(const probe::MachineMemory& memory) {
   return static_cast<size_t>(std::min<uint64_t>(most / kShare, ceiling::CeilingOptions::kMemory));
 }
 
-probe::Ceilings CeilingsFor(const Flags& flags, const probe::Machine& machine) {
+probe::Ceilings CeilingsFor(const DoctorFlags& flags, const probe::Machine& machine) {
   const std::string storage = StorageKey(machine.storage);
   const std::string data = flags.data.empty() ? "" : fs::canonical(flags.data).string();
   const auto kept = flags.fresh ? std::nullopt : probe::KeptCeilings("", storage);
@@ -167,7 +167,7 @@ std::string AgeText(const probe::Ceilings& ceilings) {
                 age / 60);
 }
 
-int RunDoctor(const Flags& flags) {
+int RunDoctor(const DoctorFlags& flags) {
   if (!flags.data.empty() && !fs::exists(flags.data)) FindData(flags.data);  // throws
   const probe::Machine machine =
       probe::ReadMachine({.data = flags.data.empty() ? "." : flags.data});
@@ -192,7 +192,7 @@ int RunDoctor(const Flags& flags) {
 void AddDoctor(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
       "doctor", "Check this machine for problems, and measure its ceilings (best rates).");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<DoctorFlags>();
   command.footer(
       "Ceilings are cached in $XDG_CACHE_HOME/recpack (~/.cache/recpack) for a day, one file per\n"
       "machine and storage; `recprobe run` shows a loader's stages as shares of them. Exit code 1\n"

@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook(200);
+constexpr std::chrono::milliseconds kLookAtGain(200);
 constexpr size_t kRoundsToEnd = 6;  // least number of rounds before a narrow interval ends the run
 
 constexpr char kExamples[] =
@@ -30,7 +30,7 @@ constexpr char kExamples[] =
     "  recprobe gain --seconds 60 --json -- mpirun -n 2 rectrain train shards/cifar10\n"
     "  recprobe gain --against 'python train.py --cached' -- python train.py\n";
 
-struct Flags {
+struct GainFlags {
   PairedFlags paired;  // the command, and flags shared with --against
   double seconds = 120;
   double precision = 2;  // percent of the live rate
@@ -64,7 +64,7 @@ std::string WhyUnknown(const probe::GainBlocks& blocks, const probe::GainResult&
       ended_here ? "use a larger --seconds" : "let it train longer");
 }
 
-int Finish(const Flags& flags, const probe::GainBlocks& blocks, const probe::CommandEnd& end,
+int Finish(const GainFlags& flags, const probe::GainBlocks& blocks, const probe::CommandEnd& end,
            bool ended_here) {
   probe::GainResult result = blocks.Result();
   if (result.rounds == 0) result.notes.push_back(WhyUnknown(blocks, result, ended_here));
@@ -89,7 +89,7 @@ int Finish(const Flags& flags, const probe::GainBlocks& blocks, const probe::Com
   return result.rounds == 0 ? kFailure : kDone;
 }
 
-int RunGain(const Flags& flags) {
+int RunGain(const GainFlags& flags) {
   const GainPlan plan(flags.seed, flags.block_steps);
   const ScratchFolder events;
   std::fprintf(stderr,
@@ -107,7 +107,7 @@ int RunGain(const Flags& flags) {
   bool ended_here = false;
   auto begin = Clock::now();
   for (size_t rounds = 0; !end;) {
-    end = child->Wait(kLook);
+    end = child->Wait(kLookAtGain);
     const bool before = blocks.batches() == 0;
     blocks.Add(reader.Poll());
     if (before && blocks.batches() > 0) begin = Clock::now();
@@ -133,7 +133,7 @@ void AddGain(CLI::App& app, int& exit_code) {
       "Measure by experiment what a perfect input would gain: recprobe gain [OPTIONS] -- "
       "COMMAND...");
   command.footer(kExamples);
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<GainFlags>();
   PairedFlags& paired = flags->paired;
   command.add_option("command", paired.command, "The command, after --.")->required();
   CLI::Option* against = command.add_option(

@@ -7,12 +7,12 @@
 namespace recpack::tool {
 namespace {
 
-struct Flags {
+struct MergeFlags {
   std::string folder;
   bool json = false;
 };
 
-int RunMerge(const Flags& flags) {
+int RunMerge(const MergeFlags& flags) {
   const probe::Merge merge = probe::MergeReports(probe::FindReports(PosixFiles(), flags.folder));
   std::printf("%s%s", (flags.json ? probe::MergeJson(merge) : probe::MergeText(merge)).c_str(),
               flags.json ? "\n" : "");
@@ -26,7 +26,7 @@ void AddMerge(CLI::App& app, int& exit_code) {
                                           "Join the reports of many ranks or jobs: hours lost to "
                                           "input, cause, cure. Exits with 1 if "
                                           "some had to be left out.");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<MergeFlags>();
   command
       .add_option("folder", flags->folder,
                   "Folder that contains the reports (report.json, written by run --report).")

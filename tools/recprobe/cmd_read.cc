@@ -18,7 +18,7 @@
 namespace recpack::tool {
 namespace {
 
-struct Flags {
+struct ReadFlags {
   std::string trace;
   size_t rows = 25;
   bool json = false;
@@ -74,7 +74,7 @@ probe::Evidence MakeEvidence(const Told& told, int64_t last) {
   return evidence;
 }
 
-void RunRead(const Flags& flags) {
+void RunRead(const ReadFlags& flags) {
   if (flags.report.wanted()) probe::CheckReportFolder(flags.report.folder);
   Told told = Read(flags.trace);
   int64_t first = INT64_MAX, last = 0;
@@ -107,7 +107,7 @@ void RunRead(const Flags& flags) {
 void AddRead(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
       "read", "Analyse a trace as `run` does: verdict, kernels, copies, gaps of the devices.");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ReadFlags>();
   command
       .add_option("trace", flags->trace,
                   "A trace of PyTorch's profiler (.json, .json.gz), or a folder of event files.")

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-struct Flags {
+struct RunFlags {
   std::vector<std::string> command;
   bool hook = true;
   bool trace = false;
@@ -75,7 +75,7 @@ void RefuseOtherProfilers(const std::string& library) {
   }
 }
 
-Variables Environment(const Flags& flags, const std::string& events) {
+Variables Environment(const RunFlags& flags, const std::string& events) {
   Variables variables = {{"RECPACK_EVENTS", events}};
   if (flags.hook) {
     const char* path = std::getenv("PYTHONPATH");
@@ -91,7 +91,7 @@ Variables Environment(const Flags& flags, const std::string& events) {
 }
 
 // Explains why no steps were reported, as far as it can be determined.
-std::string NoSteps(const Flags& flags, const Variables& added, const std::string& events) {
+std::string NoSteps(const RunFlags& flags, const Variables& added, const std::string& events) {
   if (!flags.hook)
     return "without the hook a program reports steps only if it has recpack's loader";
   std::vector<std::string> environment;
@@ -119,7 +119,7 @@ probe::TraceSummary SumUpAll(const std::string& events) {
 
 // Sums up the events: all with --trace, else the latest ones, as missing events would look like
 // gaps of the devices. Returns nullopt if no summary is needed.
-std::optional<probe::TraceSummary> SumUp(const Flags& flags, const std::string& events,
+std::optional<probe::TraceSummary> SumUp(const RunFlags& flags, const std::string& events,
                                          const probe::KeptEvents& kept,
                                          std::vector<std::string>& unseen) {
   if (flags.trace) return SumUpAll(events);
@@ -142,7 +142,7 @@ struct Ended {
   std::optional<probe::TraceSummary> trace;
 };
 
-void KeepReport(const Flags& flags, const probe::Watch& watch, probe::ReportParts parts,
+void KeepReport(const RunFlags& flags, const probe::Watch& watch, probe::ReportParts parts,
                 Ended ended) {
   if (!flags.watch.report.wanted()) return;
   parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
@@ -154,7 +154,7 @@ void KeepReport(const Flags& flags, const probe::Watch& watch, probe::ReportPart
   TryToWriteReport(flags.watch.report, report, watch.Events());
 }
 
-probe::CommandEnd WatchToItsEnd(const Flags& flags, probe::ChildCommand& child,
+probe::CommandEnd WatchToItsEnd(const RunFlags& flags, probe::ChildCommand& child,
                                 LiveMetrics& metrics, probe::Watch& watch) {
   std::optional<probe::CommandEnd> end;
   auto next = std::chrono::steady_clock::now();
@@ -169,12 +169,12 @@ probe::CommandEnd WatchToItsEnd(const Flags& flags, probe::ChildCommand& child,
 }
 
 // Frees events early unless they are read again later.
-std::optional<std::chrono::seconds> FreeEventsAfter(const Flags& flags) {
+std::optional<std::chrono::seconds> FreeEventsAfter(const RunFlags& flags) {
   if (flags.trace || !flags.keep.empty()) return {};
   return probe::EventReader::kWrittenBack;
 }
 
-int RunAndWatch(const Flags& flags) {
+int RunAndWatch(const RunFlags& flags) {
   if (flags.watch.report.wanted()) probe::CheckReportFolder(flags.watch.report.folder);
   std::optional<ScratchFolder> scratch;
   const std::string events =
@@ -222,7 +222,7 @@ int RunAndWatch(const Flags& flags) {
 void AddRun(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
       "run", "Start a training and watch it: recprobe run [OPTIONS] -- COMMAND...");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<RunFlags>();
   command.add_option("command", flags->command, "The command, after --.")->required();
   command.add_flag("!--no-hook", flags->hook,
                    "Do not load the hook into Python programs: their waits are not seen then.");

@@ -9,12 +9,12 @@
 namespace recpack::tool {
 namespace {
 
-struct Flags {
+struct ShowFlags {
   std::string report;
   bool json = false;
 };
 
-void RunShow(const Flags& flags) {
+void RunShow(const ShowFlags& flags) {
   const probe::KeptReport report = probe::ReadReport(PosixFiles(), flags.report);
   const std::string text =
       flags.json ? probe::VerdictJson(report.verdict) + "\n" : probe::VerdictText(report.verdict);
@@ -25,7 +25,7 @@ void RunShow(const Flags& flags) {
 
 void AddShow(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("show", "Print the verdict of a report.");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ShowFlags>();
   command.add_option("report", flags->report, "The report's folder, or its report.json.")
       ->required();
   command.add_flag("--json", flags->json, "Print the verdict as one JSON object.");

@@ -34,8 +34,8 @@ struct Run {
   std::string notes;
 };
 
-std::vector<std::pair<std::string, std::string>> Environment(const ScratchFolder& events,
-                                                             bool hook) {
+std::vector<std::pair<std::string, std::string>> PlanEnvironment(const ScratchFolder& events,
+                                                                 bool hook) {
   if (!hook) return {{"RECPACK_EVENTS", events.path()}};
   const char* path = std::getenv("PYTHONPATH");
   return probe::PreparePythonHook(events.path(), path == nullptr ? "" : path);
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, std::string>> Environment(const ScratchFolder
 Run RunOnce(const std::vector<std::string>& command, const PairedFlags& flags) {
   const ScratchFolder events;
   Run run;
-  const auto child = StartOrTell(command, Environment(events, flags.hook), run.end.exit_code);
+  const auto child = StartOrTell(command, PlanEnvironment(events, flags.hook), run.end.exit_code);
   if (!child) return run;
   probe::Watch watch({.roots = {child->process()}, .adopter = ::getpid(), .events = events.path()});
   std::optional<probe::CommandEnd> end;

@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience(10);
 constexpr std::chrono::seconds kGrace(2);
-constexpr std::chrono::milliseconds kLook(50);
+constexpr std::chrono::milliseconds kLookAtCommand(50);
 
 }  // namespace
 
@@ -32,7 +32,7 @@ bool LeavesBehind(probe::ChildCommand& child, std::chrono::nanoseconds grace) {
   const auto until = Clock::now() + grace;
   while (child.AnyRunning().value_or(false)) {
     if (Clock::now() >= until) return true;
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kLookAtCommand);
   }
   return false;
 }

@@ -15,7 +15,7 @@
 namespace recpack::tool {
 namespace {
 
-constexpr char kExamples[] =
+constexpr char kEvalExamples[] =
     "Examples:\n"
     "  rectrain eval shards/cifar10 --checkpoint run1\n"
     "  rectrain eval shards/cifar10 --checkpoint run1/step-00000782.safetensors --split train\n"
@@ -189,7 +189,7 @@ void AddEval(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<EvalFlags>();
   CLI::App& command =
       *app.add_subcommand("eval", "Evaluate a trained network on a split, or classify images.");
-  command.footer(kExamples);
+  command.footer(kEvalExamples);
   command.add_option(
       "DATA", flags->split.data,
       "Shards, as for recpack batches; with --image, only their class names are used.");

@@ -17,7 +17,7 @@
 namespace recpack::tool {
 namespace {
 
-constexpr char kExamples[] =
+constexpr char kSweepExamples[] =
     "Examples:\n"
     "  rectrain sweep shards/cifar10 --data-formats nhwc,nchw --norms fused,unfused --out sweep\n"
     "  rectrain sweep shards/cifar10 --devices-list 'cpu:0;cpu:0,cpu:1' \\\n"
@@ -212,7 +212,7 @@ void AddSweep(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<SweepFlags>();
   CLI::App& command =
       *app.add_subcommand("sweep", "Time trainings with different options and print a table.");
-  command.footer(kExamples);
+  command.footer(kSweepExamples);
   AddTrainingFlags(command, flags->base);
   AddAxes(command, *flags);
   command.add_option("--steps", flags->options.steps, "Timed steps per combination and round.")

@@ -16,7 +16,7 @@
 namespace recpack::tool {
 namespace {
 
-constexpr char kExamples[] =
+constexpr char kTrainExamples[] =
     "Examples:\n"
     "  rectrain train shards/cifar10 --epochs 3\n"
     "  rectrain train shards/cifar10 --width 64 --dtype bf16 --lr 0.2\n"
@@ -97,7 +97,7 @@ void AddTrain(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TrainFlags>();
   train::TrainerOptions& options = flags->options;
   CLI::App& command = *app.add_subcommand("train", "Train a network on shards.");
-  command.footer(kExamples);
+  command.footer(kTrainExamples);
   AddTrainingFlags(command, options);
   command
       .add_option(

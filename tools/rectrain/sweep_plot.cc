@@ -19,7 +19,7 @@ std::string Label(const SweepReport& report, const SweepRow& row) {
   return text.empty() ? report.setting.at("model").get<std::string>() : text;
 }
 
-std::string Text(int x, int y, const char* anchor, const std::string& text) {
+std::string SvgText(int x, int y, const char* anchor, const std::string& text) {
   return format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
                 EscapedMarkup(text));
 }
@@ -42,18 +42,18 @@ std::string DrawPlot(const SweepReport& report) {
       "font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"{}\" height=\"{}\" fill=\"white\"/>\n",
       width, height, width, height);
-  svg += Text(left, 20, "start", "samples a second");
+  svg += SvgText(left, 20, "start", "samples a second");
   int y = kTop;
   for (const SweepRow& row : rows) {
     const int bar = static_cast<int>(kBars * row.timing.samples_per_second / most);
-    svg += Text(left - 8, y + 12, "end", Label(report, row));
+    svg += SvgText(left - 8, y + 12, "end", Label(report, row));
     if (row.error.empty()) {
       svg += format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#4878a8\"/>\n", left,
                     y, bar, kBar);
-      svg += Text(left + bar + 6, y + 12, "start",
-                  CountText(static_cast<uint64_t>(row.timing.samples_per_second + 0.5)));
+      svg += SvgText(left + bar + 6, y + 12, "start",
+                     CountText(static_cast<uint64_t>(row.timing.samples_per_second + 0.5)));
     } else {
-      svg += Text(left, y + 12, "start", "failed");
+      svg += SvgText(left, y + 12, "start", "failed");
     }
     y += kRow;
   }

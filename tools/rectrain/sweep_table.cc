@@ -25,25 +25,25 @@ std::vector<std::string> Cells(const SweepRow& row) {
           BytesText(static_cast<uint64_t>(timing.exchange_bytes))};
 }
 
-std::string Text(const Json& value) {
+std::string CellText(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 // The setting, without axes that have columns: "resnet: width 16, classes 10; batch size 128; ...".
 std::string Common(const SweepReport& report) {
   const Json& setting = report.setting;
-  std::string text = Text(setting.at("model"));
+  std::string text = CellText(setting.at("model"));
   for (const auto& [name, value] : setting.at("sizes").items()) {
-    text += format(", {} {}", name, Text(value));
+    text += format(", {} {}", name, CellText(value));
   }
-  text += format("; {} samples of each device a step", Text(setting.at("batch_size")));
+  text += format("; {} samples of each device a step", CellText(setting.at("batch_size")));
   for (const auto& [name, values] : setting.at("axes").items()) {
-    if (values.size() == 1) text += format("; {} {}", name, Text(values[0]));
+    if (values.size() == 1) text += format("; {} {}", name, CellText(values[0]));
   }
   return text + format(". {}, {}, {} threads; medians of {} rounds of {} steps, in turns.\n",
-                       report.date, Text(setting.at("machine").at("cpu")),
-                       Text(setting.at("machine").at("threads")), Text(setting.at("rounds")),
-                       Text(setting.at("steps")));
+                       report.date, CellText(setting.at("machine").at("cpu")),
+                       CellText(setting.at("machine").at("threads")),
+                       CellText(setting.at("rounds")), CellText(setting.at("steps")));
 }
 
 }  // namespace
