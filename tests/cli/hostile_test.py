@@ -1,4 +1,5 @@
 """Hostile files under every command and recipe of recpack."""
+import json
 import unittest
 
 import hostile_tree
@@ -26,6 +27,15 @@ class Hostile(hostile_tree.HostileData):
         yield 'pack tfrecord', ['pack', data, out, '--no-sync', '--from', 'tfrecord'], True
         for recipe in RECIPES:
             yield recipe, ['batches', data, '--recipe', recipe, '--epochs', '1'], True
+
+    def test_a_manifest_of_many_splits(self):
+        shards = self.shards_at('many')
+        manifest = json.loads((shards / 'manifest.json').read_text())
+        for i in range(100_000):
+            manifest['splits'][f's{i}'] = {'records': 0, 'bytes': 0, 'index': f's{i}.recindex', 'shards': []}
+        (shards / 'manifest.json').write_text(json.dumps(manifest))
+        for words in ['ls', shards], ['ls', shards, '--json'], ['verify', shards], ['cat', shards, '--split', 'train']:
+            self.hold(self.program, *words, vouches=False)
 
 
 if __name__ == '__main__':

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <istream>
 #include <map>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
@@ -81,6 +84,8 @@ void CheckSums(const ManifestSplit& split, const Json& json, const std::string& 
 }
 
 using ShardsBySplit = std::map<std::string, ShardList>;
+// By name, in their order. An ordered_json would look at all names for each.
+using ParsedSplits = std::vector<std::pair<std::string, Json>>;
 
 ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsBySplit& shards,
                             const std::string& path) {
@@ -98,8 +103,9 @@ ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsByS
   return split;
 }
 
-// `shards` have been taken out of the JSON while it was parsed.
-Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& path) {
+// `splits` and their `shards` have been taken out of the JSON while it was parsed.
+Manifest FromParsed(const Json& json, const ParsedSplits& splits, ShardsBySplit& shards,
+                    const std::string& path) {
   if (!json.is_object() || json.value("format", Json()) != kFormat) {
     throw Error(ErrorKind::kCorrupt, "is not a recpack manifest", {.path = path});
   }
@@ -108,7 +114,12 @@ Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& 
   manifest.source_kind = TextIn(ObjectIn(json, "source", path), "kind", path);
   manifest.created_by = json.value("created_by", "");
   manifest.settings = json.value("settings", std::map<std::string, std::string>());
-  for (const auto& [name, split] : ObjectIn(json, "splits", path).items()) {
+  ObjectIn(json, "splits", path);  // must exist, although its members have been taken
+  std::set<std::string_view> names;
+  for (const auto& [name, split] : splits) {
+    if (!names.insert(name).second) {
+      throw Error(ErrorKind::kCorrupt, format("has the split {} twice", name), {.path = path});
+    }
     manifest.splits.push_back(SplitFromJson(name, split, shards, path));
   }
   for (const auto& [name, feature] : ObjectIn(json, "schema", path).items()) {
@@ -126,17 +137,22 @@ Manifest FromParsed(const Json& json, ShardsBySplit& shards, const std::string& 
 
 Manifest Read(std::istream& text, const std::string& path) {
   ShardsBySplit shards;
+  ParsedSplits splits;
   const auto take = [&](JsonPath keys, Json& value) {
     // Check the version before the shards, whose format may differ in a newer version.
     if (IsAt(keys, {"version"}) && value.is_number_unsigned()) {
       CheckVersion(value.get<uint64_t>(), path);
+    }
+    if (IsAt(keys, {"splits", nullptr})) {
+      splits.emplace_back(keys[1], std::move(value));
+      return true;
     }
     if (!IsAt(keys, {"splits", nullptr, "shards", ""})) return false;
     shards[keys[1]].push_back(ShardFromJson(value, path));
     return true;
   };
   return ReadJsonInPieces(text, path, take,
-                          [&](const Json& json) { return FromParsed(json, shards, path); });
+                          [&](const Json& json) { return FromParsed(json, splits, shards, path); });
 }
 
 }  // namespace
