@@ -64,7 +64,7 @@ void ImageCounters::AddNotices(std::vector<std::string>& notices) const {
   if (not_images_ > 0) {
     notices.push_back(
         format("{} files have an image extension but are not images, such as {}; they were packed "
-               "unchanged (--check refuses them)",
+               "unchanged (--check-images refuses them)",
                not_images_, first_not_image_));
   }
   if (not_tiled > 0) {
