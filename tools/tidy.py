@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs clang-tidy on the sources of src, tools and kernels that changed since it last passed on them.
 
-    python3 tools/tidy.py [--seconds N] [PRESET]       PRESET: a build by clang (default: fuzz)
+    python3 tools/tidy.py [--seconds N] [PRESET]       PRESET: a configured build by clang (default: tidy)
 
 What passed is remembered in ~/.cache/recpack/tidy (or $RECPACK_TIDY_CACHE) by the contents of the
-source, of every header that it includes, of .clang-tidy, and by the command that compiles it, so that
-what was found once is never passed over. PRESET must have been built: ninja then knows the headers.
+source, of every header of the project that it includes, of .clang-tidy, and by the command that compiles it, so
+that what was found once is never passed over. PRESET needs no build, only a command for each source: no unity build.
 
 --seconds: begins no further source after N seconds; those that changed last in git come first, and what
 was left out is named. The last line is `N passed, N failed`; exits 1 if something was found.
@@ -23,24 +23,30 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ('src', 'tools', 'kernels')
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 def output_of(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
-def headers_of_objects(build: pathlib.Path) -> dict[str, list[str]]:
-    """What each object was made from, as ninja noted it in the last build."""
-    result: dict[str, list[str]] = {}
-    for line in output_of('ninja', '-C', str(build), '-t', 'deps').splitlines():
-        if line.startswith('ninja: '):
-            continue
-        if line.startswith(' '):
-            result[name].append(os.path.normpath(build / line.strip()))
-        elif line:
-            name = line.split(':')[0]
-            result[name] = []
-    return result
+def included(path: str, known: dict[str, list[str]]) -> list[str]:
+    """The project's headers that a file names."""
+    if path not in known:
+        names = INCLUDE.findall(pathlib.Path(path).read_text(encoding='utf-8'))
+        places = [[ROOT / 'include' / name, ROOT / name, pathlib.Path(path).parent / name] for name in names]
+        known[path] = [os.path.normpath(place) for each in places for place in each if place.is_file()]
+    return known[path]
+
+
+def with_headers(source: str, known: dict[str, list[str]]) -> set[str]:
+    """A source and all of the project's headers that it is made from."""
+    files, waiting = {source}, [source]
+    while waiting:
+        more = set(included(waiting.pop(), known)) - files
+        files |= more
+        waiting += more
+    return files
 
 
 class Digests:
@@ -55,9 +61,9 @@ class Digests:
         return self.known[path]
 
 
-def key_of(command: str, files: list[str], digests: Digests, checks: bytes) -> str:
+def key_of(command: str, files: set[str], digests: Digests, checks: bytes) -> str:
     whole = hashlib.sha256(checks + command.replace(str(ROOT), '').encode())
-    for path in sorted(set(files)):
+    for path in sorted(files):
         whole.update(digests.of(path))
     return whole.hexdigest()
 
@@ -73,17 +79,15 @@ def last_changes() -> dict[str, int]:
 
 def wanted_sources(build: pathlib.Path) -> list[tuple[str, str]]:
     """(source, key) of all, those that changed last first."""
-    digests, headers, changes = Digests(), headers_of_objects(build), last_changes()
+    digests, changes = Digests(), last_changes()
+    known: dict[str, list[str]] = {}
     checks = (ROOT / '.clang-tidy').read_bytes() + output_of('clang-tidy', '--version').encode()
     wanted = []
     for entry in json.loads((build / 'compile_commands.json').read_text(encoding='utf-8')):
         source = os.path.relpath(entry['file'], ROOT)
         if source.split('/')[0] not in FOLDERS or not source.endswith('.cc'):
             continue
-        files = headers.get(re.search(r' -o (\S+)', entry['command']).group(1))
-        if not files:
-            sys.exit(f'tidy: {source} has not been built in {build}: build it first')
-        key = key_of(entry['command'], [*files, entry['file']], digests, checks)
+        key = key_of(entry['command'], with_headers(entry['file'], known), digests, checks)
         wanted.append((changes.get(source, 0), source, key))
     return [(source, key) for _, source, key in sorted(wanted)]
 
@@ -91,7 +95,7 @@ def wanted_sources(build: pathlib.Path) -> list[tuple[str, str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('preset', nargs='?', default='fuzz')
+    parser.add_argument('preset', nargs='?', default='tidy')
     parser.add_argument('--seconds', type=float, default=float('inf'))
     options = parser.parse_args()
     build = ROOT / 'build' / options.preset
