@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Measures a newcomer's first minutes: a fresh clone, nothing compiled before, no compiler cache.
 
-    python3 bench/first_minute.py --out bench/results/first-minute.json       about 25 minutes on two cores
+    python3 bench/first_minute.py --out bench/results/first-minute.json       about 15 minutes on two cores
 
 It clones the commit that is checked out, runs tools/demo.sh there, then builds everything that tools/test.sh
 builds, and notes when the first shards, the demo and the tests were there. Packages have to be installed
-(tools/setup.sh --for build,demo,test); their download, and oneDNN's, is not counted. The demo draws its data where the official
-archive cannot be downloaded.
+(tools/setup.sh --for build,demo,test); their download, and oneDNN's, is not counted. The demo draws its data where
+the official archive cannot be downloaded.
 """
 import argparse
-import json
 import os
 import pathlib
 import subprocess
@@ -18,7 +17,8 @@ import threading
 import time
 
 from harness.entrants import ROOT
-from harness.machine import describe, today
+from harness.machine import describe, first_line, today
+from harness.program import write
 
 AIMS = {'first_shards_s': 180, 'demo_s': 420, 'tests_built_s': 720}
 
@@ -68,14 +68,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, options.log.open('w', encoding='utf-8') as log:
         figures = measure(pathlib.Path(folder) / 'recpack', log)
-    commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, capture_output=True, text=True,
-                            check=True).stdout.strip()
-    result = {'date': today(), 'commit': commit, 'machine': describe(ROOT), 'aims': AIMS, **figures}
-    text = json.dumps(result, indent=1) + '\n'
-    if options.out:
-        options.out.write_text(text, encoding='utf-8')
-    else:
-        print(text, end='')
+    commit = first_line('git', '-C', str(ROOT), 'rev-parse', '--short', 'HEAD')
+    write({'date': today(), 'commit': commit, 'machine': describe(ROOT), 'aims': AIMS, **figures}, options.out)
 
 
 if __name__ == '__main__':

@@ -16,14 +16,15 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ('src', 'tools', 'kernels')
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+sys.path.insert(0, str(ROOT / 'tests' / 'house'))
+import check_layers  # noqa: E402
 
 
 def output_of(*command: str) -> str:
@@ -33,9 +34,10 @@ def output_of(*command: str) -> str:
 def included(path: str, known: dict[str, list[str]]) -> list[str]:
     """The project's headers that a file names."""
     if path not in known:
-        names = INCLUDE.findall(pathlib.Path(path).read_text(encoding='utf-8'))
-        places = [[ROOT / 'include' / name, ROOT / name, pathlib.Path(path).parent / name] for name in names]
-        known[path] = [os.path.normpath(place) for each in places for place in each if place.is_file()]
+        lines = pathlib.Path(path).read_text(encoding='utf-8').splitlines()
+        names = [found[2] for found in map(check_layers.INCLUDE.match, lines) if found and found[1] == '"']
+        targets = [check_layers.own_target(ROOT, os.path.relpath(path, ROOT), name) for name in names]
+        known[path] = [str(ROOT / target) for target in targets if target]
     return known[path]
 
 

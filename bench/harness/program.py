@@ -45,7 +45,8 @@ def rows_of(path: pathlib.Path | None) -> dict[str, dict]:
     return {row['name']: {'machine': results['machine'], **row} for row in results['rows']}
 
 
-def _write(results: dict, out: pathlib.Path | None) -> None:
+def write(results: dict, out: pathlib.Path | None) -> None:
+    """To the file, or to the standard output."""
     text = json.dumps(results, indent=1, ensure_ascii=False) + '\n'
     if out is None:
         sys.stdout.write(text)
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace, prepare: Callable | None, all_rows: Callabl
         measured[row.name] = measure(row, setting, setting.reps, say) | {'machine': results['machine']}
         results['rows'] = [measured[r.name] for r in rows if r.name in measured]
         if options.out:
-            _write(results, options.out)
+            write(results, options.out)
     return results
 
 
@@ -89,6 +90,6 @@ def main(about: str, prepare: Callable[[Setting, Callable], None] | None,
     began = time.monotonic()
     results = run(options, prepare, all_rows)
     if not options.out:
-        _write(results, None)
+        write(results, None)
     say(f'{len(results["rows"])} rows in {time.monotonic() - began:.0f} s')
 

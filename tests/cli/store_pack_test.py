@@ -6,29 +6,21 @@ import subprocess
 import time
 import unittest
 
-from object_server import SECRET, Faults, ObjectServer
-from support import CIFAR, FAILURE, RECPACK, CliTest
+from object_server import SECRET, Faults
+from store_case import StoreCase
+from support import CIFAR, FAILURE, RECPACK
 
 TRANSIENT = ('cut', '503', '500', 'reset')
 
 
-class Store(CliTest):
+class Store(StoreCase):
     def setUp(self):
         super().setUp()
         (self.folder / 'bucket').mkdir()
         self.source = CIFAR / 'cifar-10-batches-py'
 
-    def serve(self, **options):
-        server = ObjectServer(self.folder, **options)
-        self.addCleanup(server.close)
-        self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), **server.environment()}
-        return server
-
     def pack_to(self, url, *flags, source=None, **options):
         return self.run_recpack('pack', source or self.source, url, *flags, env=self.env, **options)
-
-    def contents(self, folder):
-        return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir() if path.is_file()}
 
     def local(self, *flags, source=None):
         self.run_recpack('pack', source or self.source, self.folder / 'local', *flags)

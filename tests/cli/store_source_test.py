@@ -2,26 +2,18 @@
 import shutil
 import unittest
 
-from object_server import Faults, ObjectServer
-from support import FAILURE, CliTest
+from object_server import Faults
+from store_case import StoreCase
+from support import FAILURE
 
 
-class StoreSource(CliTest):
+class StoreSource(StoreCase):
     def setUp(self):
         super().setUp()
         self.photos = self.class_folder(files=60, name='bucket/photos')
 
-    def serve(self, **options):
-        server = ObjectServer(self.folder, **options)
-        self.addCleanup(server.close)
-        self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), **server.environment()}
-        return server
-
     def pack_url(self, url='s3://bucket/photos', *flags, out='out', **options):
         return self.run_recpack('pack', url, self.folder / out, *flags, env=self.env, **options)
-
-    def contents(self, folder):
-        return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir() if path.is_file()}
 
     def local(self, *flags):
         self.run_recpack('pack', self.photos, self.folder / 'local', *flags)
@@ -40,6 +32,14 @@ class StoreSource(CliTest):
     def test_names_with_odd_characters(self):
         odd = self.photos / 'ant' / 'a b+c%20é&.bin'
         shutil.copy(next((self.photos / 'ant').glob('*.bin')), odd)
+        self.serve()
+        self.pack_url()
+        self.assertEqual(self.contents('out'), self.local())
+
+    def test_folders_in_folders(self):
+        for path in 'ant/deep/deeper/1.bin', 'ant/deep/2.bin', 'bee/deep/3.bin':
+            (self.photos / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.photos / path).write_bytes(path.encode())
         self.serve()
         self.pack_url()
         self.assertEqual(self.contents('out'), self.local())
@@ -71,9 +71,18 @@ class StoreSource(CliTest):
     def test_shards_in_a_store_are_packed_anew(self):
         self.run_recpack('pack', self.photos, self.folder / 'bucket' / 'shards', '--shards', 2)
         self.serve()
-        self.pack_url('s3://bucket/shards', '--shards', 5)
         self.run_recpack('pack', self.folder / 'bucket' / 'shards', self.folder / 'local', '--shards', 5)
+        self.pack_url('s3://bucket/shards', '--shards', 5)
         self.assertEqual(self.contents('out'), self.contents('local'))
+        self.pack_url('s3://bucket/shards/', '--shards', 5, out='slash')
+        self.assertEqual(self.contents('slash'), self.contents('local'))
+        (self.folder / 'bucket' / 'shards' / 'manifest.json').unlink()  # listed from here on
+        (self.folder / 'bucket' / 'shards' / 'train.recindex').unlink()
+        self.pack_url('s3://bucket/shards', '--shards', 5, out='listed')
+        self.assertIn('train.recindex', self.contents('listed'))
+        shards = [name for name in self.contents('local') if name.endswith('.tfrecord')]
+        for name in shards:
+            self.assertEqual(self.contents('listed')[name], self.contents('local')[name])
 
     def test_a_store_is_packed_into_a_store(self):
         self.serve()
@@ -87,6 +96,7 @@ class StoreSource(CliTest):
                 (['s3://bucket/none', self.folder / 'out'], 's3://bucket/none: holds no files'),
                 (['s3://bucket/photos', self.folder / 'out', '--from', 'tar'], 'are read from local files alone'),
                 (['s3://bucket/photos', 's3://bucket/photos/shards'], 'lies within the folder to pack'),
+                (['s3://bucket/photos/', 's3://bucket/photos/shards'], 'lies within the folder to pack'),
                 (['https://127.0.0.1:9/photos', self.folder / 'out', '--from', 'folder'], 'has no listing')]:
             with self.subTest(reason):
                 done = self.run_recpack('pack', *words, env=self.env, code=FAILURE)

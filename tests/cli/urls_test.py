@@ -5,24 +5,19 @@ import subprocess
 import time
 import unittest
 
-from object_server import SECRET, Faults, ObjectServer
-from support import CIFAR, GOLDEN, RECPACK, CliTest
+from object_server import SECRET, Faults
+from store_case import StoreCase
+from support import CIFAR, GOLDEN, RECPACK
 
 # Faults that are seen in an answer. A corrupt byte is seen by its record's CRC.
 SEEN = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated')
 
 
-class Urls(CliTest):
+class Urls(StoreCase):
     def setUp(self):
         super().setUp()
         self.pack(CIFAR / 'cifar-10-batches-py', out='bucket/data')
         self.local = self.folder / 'bucket/data'
-
-    def serve(self, **options):
-        server = ObjectServer(self.folder, **options)
-        self.addCleanup(server.close)
-        self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), **server.environment()}
-        return server
 
     def batches(self, data, *flags):
         return self.run_recpack('batches', data, '--recipe', 'cifar10-train', '--batch-size', 16, '--epoch', 2,

@@ -1,8 +1,6 @@
 // recpack ls: lists splits, shards, schema and classes of a data set.
-#include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <vector>
 
 #include "recpack/loader/dataset.h"
 #include "src/base/format.h"
@@ -23,25 +21,13 @@ struct LsFlags {
   bool json = false;
 };
 
-// Returns the manifest's splits that the layout has; both have the same order.
-std::vector<const ManifestSplit*> ListedSplits(const Manifest& manifest, const Layout& layout) {
-  std::vector<const ManifestSplit*> listed;
-  auto at = manifest.splits.begin();
-  for (const LayoutSplit& wanted : layout.splits) {
-    at = std::find_if(at, manifest.splits.end(),
-                      [&](const ManifestSplit& split) { return split.name == wanted.name; });
-    listed.push_back(at == manifest.splits.end() ? manifest.FindSplit(wanted.name) : &*at);
-    if (at == manifest.splits.end()) at = manifest.splits.begin();
-  }
-  return listed;
-}
-
 Json ToJson(const Manifest& manifest, const Layout& layout) {
   Json json = {{"splits", Json::object()}, {"schema", Json::object()}};
   // Appends without looking for the name, which would be quadratic in the number of splits.
   auto& rows = json["splits"].get_ref<Json::object_t&>();
-  for (const ManifestSplit* const listed : ListedSplits(manifest, layout)) {
-    const ManifestSplit& split = *listed;
+  const auto splits = manifest.SplitsByName();
+  for (const auto& wanted : layout.splits) {
+    const ManifestSplit& split = *splits.at(wanted.name);
     Json row = {
         {"shards", split.shards.size()}, {"records", split.records()}, {"bytes", split.bytes()}};
     for (const auto& [label, count] : split.class_counts) {
@@ -79,8 +65,9 @@ void PrintHistogram(const ManifestSplit& split, const std::vector<std::string>& 
 
 void Print(const Manifest& manifest, const Layout& layout, bool shards) {
   std::printf("%-12s %8s %14s %12s\n", "split", "shards", "records", "bytes");
-  for (const ManifestSplit* const listed : ListedSplits(manifest, layout)) {
-    const ManifestSplit& split = *listed;
+  const auto splits = manifest.SplitsByName();
+  for (const auto& wanted : layout.splits) {
+    const ManifestSplit& split = *splits.at(wanted.name);
     std::printf("%-12s %8zu %14s %12s\n", split.name.c_str(), split.shards.size(),
                 CountText(split.records()).c_str(), BytesText(split.bytes()).c_str());
     for (const auto& shard : shards ? split.shards : ShardList()) {

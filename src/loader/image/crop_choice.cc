@@ -1,16 +1,15 @@
 #include "src/loader/image/crop_choice.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/loader/image/portable_math.h"
 
 namespace recpack {
+
 RandomCrop::RandomCrop(double area_low, double area_high, double aspect_low, double aspect_high)
-    : area_low_(area_low),
-      area_high_(area_high),
+    : shape_(area_low, area_high, aspect_low, aspect_high),
       aspect_low_(aspect_low),
       aspect_high_(aspect_high) {
   if (!(area_low > 0 && area_low <= area_high && area_high <= 1 && aspect_low > 0 &&
@@ -20,17 +19,12 @@ RandomCrop::RandomCrop(double area_low, double area_high, double aspect_low, dou
                        aspect_low, aspect_high),
                 {}, "areas lie in (0, 1], the low bound comes first");
   }
-  log_low_ = PortableLog(aspect_low);
-  log_high_ = PortableLog(aspect_high);
 }
 
 Region RandomCrop::operator()(ImageSize size, KeyedRandom& random) const {
   const double pixels = static_cast<double>(size.width) * size.height;
-  for (int i = 0; i < kShapeTries; ++i) {
-    const double area = pixels * (area_low_ + (area_high_ - area_low_) * random.NextUnit());
-    const double aspect = PortableExp(log_low_ + (log_high_ - log_low_) * random.NextUnit());
-    const int width = PortableRound(std::sqrt(area * aspect));
-    const int height = PortableRound(std::sqrt(area / aspect));
+  for (int i = 0; i < RandomShape::kTries; ++i) {
+    const auto [width, height] = shape_(pixels, random);
     if (width <= 0 || height <= 0 || width > size.width || height > size.height) continue;
     const auto y = random.NextBelow(static_cast<uint32_t>(size.height - height + 1));
     const auto x = random.NextBelow(static_cast<uint32_t>(size.width - width + 1));

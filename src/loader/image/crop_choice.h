@@ -4,6 +4,7 @@
 #include "recpack/base/random.h"
 #include "recpack/image/image.h"
 #include "recpack/image/resize.h"
+#include "src/loader/image/random_shape.h"
 
 namespace recpack {
 
@@ -20,8 +21,8 @@ class RandomCrop {
  private:
   Region Middle(ImageSize size) const;
 
-  double area_low_, area_high_, aspect_low_, aspect_high_;
-  double log_low_, log_high_;
+  RandomShape shape_;
+  double aspect_low_, aspect_high_;
 };
 
 // torchvision's center_crop of an image that is at least as large: halves are rounded to even.

@@ -1,16 +1,18 @@
 #include "src/loader/image/erase.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
-#include "src/loader/image/portable_math.h"
 
 namespace recpack {
+
 Eraser::Eraser(const RandomErasing& options, const FinishOptions& result,
                const std::array<uint8_t, 3>& u8_values)
-    : options_(options), result_(result), values_{} {
+    : options_(options),
+      result_(result),
+      values_{},
+      shape_(options.area[0], options.area[1], options.aspect[0], options.aspect[1]) {
   const auto& [probability, area, aspect] = options;
   if (!(probability >= 0 && probability <= 1 && area[0] >= 0 && area[0] <= area[1] &&
         area[1] <= 1 && aspect[0] > 0 && aspect[0] <= aspect[1] && aspect[1] < 1e6)) {
@@ -20,21 +22,15 @@ Eraser::Eraser(const RandomErasing& options, const FinishOptions& result,
                 {}, "probability and area lie in 0 to 1, the low bound comes first");
   }
   if (result.type == ElementType::kU8) values_ = u8_values;
-  log_low_ = PortableLog(aspect[0]);
-  log_high_ = PortableLog(aspect[1]);
 }
 
 Region Eraser::Choose(KeyedRandom& random) const {
   if (!(random.NextUnit() < options_.probability)) return {};
   const int height = result_.out_height;
   const int width = result_.out_width;
-  const auto [least, most] = options_.area;
-  for (int i = 0; i < kShapeTries; ++i) {
-    const double share = least + (most - least) * random.NextUnit();
-    const double area = static_cast<double>(height) * width * share;
-    const double aspect = PortableExp(log_low_ + (log_high_ - log_low_) * random.NextUnit());
-    const int h = PortableRound(std::sqrt(area * aspect));
-    const int w = PortableRound(std::sqrt(area / aspect));
+  const double pixels = static_cast<double>(height) * width;
+  for (int i = 0; i < RandomShape::kTries; ++i) {
+    const auto [h, w] = shape_(pixels, random);
     if (h >= height || w >= width) continue;
     const auto y = random.NextBelow(static_cast<uint32_t>(height - h + 1));
     const auto x = random.NextBelow(static_cast<uint32_t>(width - w + 1));

@@ -8,6 +8,7 @@
 #include "recpack/image/image.h"
 #include "recpack/kernels/finish.h"
 #include "recpack/loader/augment.h"
+#include "src/loader/image/random_shape.h"
 
 namespace recpack {
 
@@ -32,7 +33,7 @@ class Eraser {
   RandomErasing options_;
   FinishOptions result_;
   std::array<uint8_t, 3> values_;
-  double log_low_ = 0, log_high_ = 0;  // of the aspect
+  RandomShape shape_;
 };
 
 }  // namespace recpack

@@ -13,10 +13,6 @@ inline constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
 // Python's round(): halves to even.
 inline int PortableRound(double x) { return static_cast<int>(std::nearbyint(x)); }
 
-// Draws of a random area and aspect before a rectangle is given up, as in torchvision's
-// RandomResizedCrop and RandomErasing.
-inline constexpr int kShapeTries = 10;
-
 // |x| < 700.
 inline double PortableExp(double x) {
   const double n = std::nearbyint(x * 1.4426950408889634);

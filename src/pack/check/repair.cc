@@ -91,6 +91,7 @@ void WriteLedger(const RepairResult& result, const std::string& out) {
 // Keeps the contents of the old manifest, except for the counts of splits with losses.
 Manifest NewManifest(const Layout& layout, std::vector<std::vector<RepairedShard>> repaired) {
   Manifest manifest = layout.manifest.value_or(Manifest{.source_kind = "repair"});
+  const auto old_splits = manifest.SplitsByName();
   std::vector<ManifestSplit> splits;
   for (size_t i = 0; i < layout.splits.size(); ++i) {
     const std::string& name = layout.splits[i].name;
@@ -101,8 +102,8 @@ Manifest NewManifest(const Layout& layout, std::vector<std::vector<RepairedShard
       whole &= shard.lost.empty();
       split.shards.push_back(shard.shard);
     }
-    if (const auto* old = manifest.FindSplit(name); old != nullptr && whole) {
-      split.class_counts = old->class_counts;
+    if (const auto old = old_splits.find(name); old != old_splits.end() && whole) {
+      split.class_counts = old->second->class_counts;
     }
     splits.push_back(std::move(split));
   }

@@ -103,11 +103,12 @@ void CheckFinished(const Layout& layout, std::vector<Finding>& findings) {
   }
 }
 
-ShardTask MakeTask(const Layout& layout, const LayoutSplit& split, size_t shard) {
+using ManifestSplits = std::map<std::string_view, const ManifestSplit*>;
+
+ShardTask MakeTask(const ManifestSplits& expected, const LayoutSplit& split, size_t shard) {
   ShardTask task{.path = split.shards[shard], .expected = {}, .findings = {}};
-  const ManifestSplit* expected =
-      layout.manifest ? layout.manifest->FindSplit(split.name) : nullptr;
-  if (expected != nullptr) task.expected = expected->shards[shard];
+  const auto listed = expected.find(split.name);
+  if (listed != expected.end()) task.expected = listed->second->shards[shard];
   return task;
 }
 
@@ -155,10 +156,11 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
     first.push_back(shards);
     shards += split.shards.size();
   }
+  const auto expected = layout.manifest ? layout.manifest->SplitsByName() : ManifestSplits();
   const auto indexes = OpenIndexes(layout);
   ParallelFor(shards, options.threads, [&](size_t, size_t i) {
     const auto split = static_cast<size_t>(std::ranges::upper_bound(first, i) - first.begin()) - 1;
-    ShardTask task = MakeTask(layout, layout.splits[split], i - first[split]);
+    ShardTask task = MakeTask(expected, layout.splits[split], i - first[split]);
     if (indexes[split].shards) task.indexed = &*indexes[split].shards;
     CheckShard(options, task);
     findings.Add(i, std::move(task), layout.splits[split].index);

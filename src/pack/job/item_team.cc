@@ -1,5 +1,6 @@
 #include "src/pack/job/item_team.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace recpack::pack {
@@ -19,13 +20,13 @@ ItemTeam::ItemTeam(const Source& source, const Plan& plan, const PlannedShard& s
       shard_(shard),
       order_(plan, shard.split),
       threads_(threads),
+      batch_bytes_(source.items_are_remote() ? kRemoteBatchBytes : kBatchBytes),
       write_(std::move(write)),
       claimed_(shard.begin),
       taken_(shard.begin) {}
 
 bool ItemTeam::HasRoom() const {
-  const uint64_t bytes = source_.items_are_remote() ? kRemoteBatchBytes : kBytesAThread;
-  return batches_ < threads_ || bytes_ < threads_ * bytes;
+  return batches_ < threads_ || bytes_ < threads_ * std::max(batch_bytes_, kBytesAThread);
 }
 
 ItemTeam::Batch ItemTeam::SpareBatch() {
@@ -43,9 +44,8 @@ bool ItemTeam::Claim(Batch& batch) {
   batch.begin = claimed_;
   batch.planned_bytes = 0;
   batch.records.Start(shard_.split);
-  const uint64_t most = source_.items_are_remote() ? kRemoteBatchBytes : kBatchBytes;
   while (claimed_ < shard_.end && batch.records.size() < kBatchItems &&
-         batch.planned_bytes < most) {
+         batch.planned_bytes < batch_bytes_) {
     const uint64_t item = order_(claimed_++);
     batch.records.Add(item);
     batch.planned_bytes += source_.ItemBytes(shard_.split, item);

@@ -14,10 +14,10 @@
 
 namespace recpack::pack {
 
-// Each thread claims the next batch of items, about 256 KB, and prepares their records. The thread
-// that holds the batch to be written next writes it, and then the finished batches that follow it.
-// Prepared but unwritten data is limited to 1 MB per thread, or to one batch per thread if records
-// are larger.
+// Each thread claims the next batch of items, about 256 KB (16 MB from a store), and prepares their
+// records. The thread that holds the batch to be written next writes it, and then the finished
+// batches that follow it. Prepared but unwritten data is limited to 1 MB per thread, or to one
+// batch per thread if records are larger.
 class ItemTeam {
  public:
   // Called with batches in plan order, by one thread at a time. Returns false to stop the job.
@@ -51,6 +51,7 @@ class ItemTeam {
   const PlannedShard& shard_;
   const PackingOrder order_;
   const size_t threads_;
+  const uint64_t batch_bytes_;  // a batch ends when it has as many, by the plan
   const Write write_;
 
   std::mutex mutex_;

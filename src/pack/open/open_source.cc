@@ -241,8 +241,10 @@ void RefuseOutWithShards(const std::string& shards, const std::string& packed_in
 
 }  // namespace
 
-std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& flags, bool shuffle_classes,
+std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& given, bool shuffle_classes,
                                          PackOptions& options) {
+  SourceFlags flags = given;
+  if (remote::IsUrl(flags.path)) flags.path = remote::WithoutLastSlash(flags.path);
   auto source = OpenSource(flags, options);
   if (source->kind() == "folder") RefuseOutWithin(flags.path, options.out);
   if (source->kind() == "tfrecord" && options.overwrite) {

@@ -1,5 +1,6 @@
 #include "src/pack/open/recognise.h"
 
+#include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/folders.h"
 #include "src/pack/sources/cifar/cifar.h"
@@ -9,16 +10,29 @@
 #include "src/pack/sources/reviews/reviews.h"
 #include "src/pack/sources/tar/tar.h"
 #include "src/pack/sources/tfrecord/tfrecord.h"
-#include "src/remote/store/data_files.h"
 #include "src/remote/url/url.h"
+#include "src/shards/layout/layout.h"
 #include "src/shards/manifest/manifest.h"
 
 namespace recpack::pack {
 
+namespace {
+
+bool HoldsShards(const std::string& url) {
+  try {
+    FindLayout(url);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kNotFound) return false;
+    throw;
+  }
+}
+
+}  // namespace
+
 std::string RecogniseSource(const std::string& path) {
   if (remote::IsUrl(path)) {
-    const bool has_manifest = remote::DataFiles().Exists(path + "/" + kManifestName);
-    return has_manifest ? "tfrecord" : "folder";
+    return HoldsShards(path) ? "tfrecord" : "folder";
   }
   FileStatus(path);  // throws for cycles of links
   // A folder with a damaged manifest holds shards, too, not classes of files.

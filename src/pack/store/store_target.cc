@@ -24,11 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string WithoutSlash(std::string url) {
-  while (url.ends_with('/')) url.pop_back();
-  return url;
-}
-
 // One for each URL and store: the same bucket's name may be at two.
 std::string StagingFolder(const std::string& url) {
   const std::string store =
@@ -41,8 +36,6 @@ bool IsPacksName(const std::string& name) {
   return name == kManifestName || name.ends_with(".tfrecord") || name.ends_with(".recindex") ||
          name.ends_with(".tfrecord.idx");
 }
-
-std::string FileName(const std::string& url) { return url.substr(url.rfind('/') + 1); }
 
 // Names of the files that a job with this staging folder has made or will make.
 std::set<std::string> NamesOfJob(const std::string& folder) {
@@ -70,7 +63,7 @@ std::set<std::string> NamesOfJob(const std::string& folder) {
 }  // namespace
 
 StoreTarget::StoreTarget(const std::string& url, bool overwrite)
-    : url_(WithoutSlash(url)), folder_(StagingFolder(url_)) {
+    : url_(remote::WithoutLastSlash(url)), folder_(StagingFolder(url_)) {
   remote::CheckWritable(remote::ParseUrl(url_));
   if (overwrite) RemoveOld();
   Compare(overwrite);
@@ -94,7 +87,7 @@ void StoreTarget::RemoveUploads(const std::set<std::string>& ours) const {
 
 void StoreTarget::RemoveOld() const {
   std::set<std::string> names;
-  for (const auto& object : remote::ListFolder(url_)) names.insert(FileName(object.url));
+  for (const auto& object : remote::ListFolder(url_)) names.insert(object.name());
   std::set<std::string> old;
   for (const std::string& name : names) {
     if (IsPacksName(name)) old.insert(name);
@@ -112,7 +105,7 @@ void StoreTarget::RemoveOld() const {
 
 void StoreTarget::Compare(bool with_others) const {
   std::map<std::string, uint64_t> there;
-  for (const auto& object : remote::ListFolder(url_)) there[FileName(object.url)] = object.bytes;
+  for (const auto& object : remote::ListFolder(url_)) there[object.name()] = object.bytes;
   const std::set<std::string> ours = NamesOfJob(folder_);
   for (const auto& [name, bytes] : there) {
     if (with_others || ours.contains(name)) continue;

@@ -102,6 +102,12 @@ Seconds Jitter(Seconds most) {
 
 }  // namespace
 
+std::string RefusePart(const Exchange& exchange) {
+  const auto range = exchange.ok() ? exchange.Range() : std::nullopt;
+  if (!range || (range->first == 0 && range->last + 1 == range->total)) return {};
+  return "the answer is a part of the file";
+}
+
 std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uint8_t> into,
                                           const RefuseAnswer& refuse, const std::string& path,
                                           std::shared_ptr<Exchange> exchange) {

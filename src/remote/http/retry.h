@@ -18,6 +18,9 @@ using MakeRequest = std::function<Request()>;
 // if it is one. A refused answer is asked for again.
 using RefuseAnswer = std::function<std::string(const Exchange&)>;
 
+// Refuses, of requests for "bytes=0-", answers that are a part of the object.
+std::string RefusePart(const Exchange& exchange);
+
 // Sends the request, and again after connections that fail, and after the statuses 408, 429, 500,
 // 502, 503 and 504: with full jitter up to 0.1 s, doubled each time up to 5 s, not before
 // Retry-After, for 60 s; for 3 s after a host's name that has no address. `first`: an exchange of

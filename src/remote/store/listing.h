@@ -10,6 +10,9 @@ namespace recpack::remote {
 struct ListedObject {
   std::string url;
   uint64_t bytes = 0;
+
+  // The part behind the last slash.
+  std::string name() const { return url.substr(url.rfind('/') + 1); }
 };
 
 struct StoreFolder {

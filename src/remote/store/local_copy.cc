@@ -42,13 +42,8 @@ std::string Fetch(const std::string& path) {
   // The answer to a range says how long the whole is: one that was cut short is seen.
   Headers headers = {{"Range", "bytes=0-"}};
   if (!known.etag.empty()) headers.emplace_back("If-None-Match", known.etag);
-  const auto refuse = [](const Exchange& exchange) -> std::string {
-    const auto range = exchange.ok() ? exchange.Range() : std::nullopt;
-    if (!range || (range->first == 0 && range->last + 1 == range->total)) return {};
-    return "the answer is a part of the file";
-  };
   const auto answer =
-      SendWithRetries([&] { return service.Make("GET", url, headers); }, {}, refuse, path);
+      SendWithRetries([&] { return service.Make("GET", url, headers); }, {}, RefusePart, path);
   if (answer->status() == 304 && !known.name.empty()) return folder + "/" + known.name;
   if (!answer->ok()) throw service.ToError(*answer, path);
   const std::string name = HexSha256(answer->text());

@@ -42,10 +42,7 @@ WholeObject::WholeObject(const std::string& url, uint64_t size)
   });
 }
 
-WholeObject::WholeObject(WholeObject&&) noexcept = default;
-
 WholeObject::~WholeObject() {
-  if (!state_) return;
   std::shared_ptr<Exchange> exchange;
   {
     const std::lock_guard lock(state_->mutex);
@@ -64,19 +61,18 @@ ByteView WholeObject::Wait() {
     first = state.exchange;
   }
   const auto answer =
-      SendWithRetries([&] { return state.MakeRequest(); }, {}, {}, state.path, first);
+      SendWithRetries([&] { return state.MakeRequest(); }, {}, RefusePart, state.path, first);
   {
     const std::lock_guard lock(state.mutex);
     state.exchange = answer;
   }
   if (!answer->ok()) throw state.service.ToError(*answer, state.path);
-  const auto range = answer->Range();
-  const uint64_t there = range ? range->total : answer->received();
-  if (there != state.size || answer->received() != state.size) {
-    throw Error(
-        ErrorKind::kCorrupt,
-        format("changed after it was listed: it had {} bytes and now has {}", state.size, there),
-        {.path = WithoutSecrets(state.path)}, "pack again when no other program writes to it");
+  if (answer->received() != state.size) {
+    throw Error(ErrorKind::kCorrupt,
+                format("changed after it was listed: it had {} bytes and now has {}", state.size,
+                       answer->received()),
+                {.path = WithoutSecrets(state.path)},
+                "pack again when no other program writes to it");
   }
   return AsBytes(answer->text());
 }

@@ -18,8 +18,7 @@ class WholeObject {
 
   // Ends the request if it still runs.
   ~WholeObject();
-  WholeObject(WholeObject&&) noexcept;
-  WholeObject& operator=(WholeObject&&) = delete;
+  WholeObject(const WholeObject&) = delete;
 
   // Waits for the bytes, with retries; they are valid as long as this object. Throws Error: kIo;
   // kNotFound if the object was removed; kCorrupt if its size has changed.
@@ -27,7 +26,7 @@ class WholeObject {
 
  private:
   struct State;
-  std::shared_ptr<State> state_;
+  const std::shared_ptr<State> state_;
 };
 
 }  // namespace recpack::remote

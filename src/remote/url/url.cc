@@ -48,6 +48,11 @@ Url ParseUrl(const std::string& text) {
   return url;
 }
 
+std::string WithoutLastSlash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
 std::string WithoutSecrets(const std::string& url) {
   const size_t query = url.find('?');
   if (query == std::string::npos || !url.starts_with("http")) return url;

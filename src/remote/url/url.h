@@ -20,6 +20,9 @@ bool IsUrl(std::string_view text) noexcept;
 // if it holds a user and password.
 Url ParseUrl(const std::string& text);
 
+// Returns the URL of a "folder" as listings and joined names want it: without slashes at its end.
+std::string WithoutLastSlash(std::string url);
+
 // Returns the URL for messages: without the values of a presigned query, which are secret.
 std::string WithoutSecrets(const std::string& url);
 

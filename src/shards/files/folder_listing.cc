@@ -51,7 +51,7 @@ class Lister {
     struct stat status;
     if (::fstat(::dirfd(folder_.get()), &status) != 0)
       throw SystemError("cannot stat", path_, errno);
-    listing_.identity = {status.st_dev, status.st_ino};
+    listing_.identity.emplace(status.st_dev, status.st_ino);
     for (errno = 0; const dirent* entry = ::readdir(folder_.get()); errno = 0) Add(*entry);
     if (errno != 0) throw SystemError("cannot list", path_, errno);
     SortListing(listing_);
@@ -95,7 +95,7 @@ FolderListing ListRemote(const std::string& url) {
     return !name.empty() && name.front() != '.';
   };
   for (const remote::ListedObject& object : folder.objects) {
-    const std::string name = object.url.substr(object.url.rfind('/') + 1);
+    const std::string name = object.name();
     if (!is_shown(name)) continue;
     listing.files.push_back({.size = object.bytes, .name = listing.names.size()});
     listing.names.append(name.c_str(), name.size() + 1);

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ struct FolderListing {
   std::vector<std::string> folders;  // sorted
   uint64_t special_files = 0;        // neither files nor folders
   uint64_t hidden = 0;
-  std::pair<dev_t, ino_t> identity = {};  // of a local folder
+  std::optional<std::pair<dev_t, ino_t>> identity = {};  // none in a store, which has no links
 };
 
 // Lists folders below a root folder, on the disk or in an object store. Thread-safe.

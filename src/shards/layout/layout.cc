@@ -141,14 +141,14 @@ std::vector<std::string> Glob(const std::string& pattern) {
 // lists its objects, a folder of shards.
 Layout FindAtUrl(std::string path, Layout (*from_manifest)(const std::string& folder)) {
   remote::ParseUrl(path);  // throws if it is none
-  while (path.ends_with('/')) path.pop_back();
+  path = remote::WithoutLastSlash(std::move(path));
   const std::string manifest = std::string("/") + kManifestName;
   if (path.ends_with(manifest)) return from_manifest(path.substr(0, path.size() - manifest.size()));
   if (HasShardName(path.substr(path.rfind('/') + 1))) return GroupBySplit({path}, "");
   if (remote::DataFiles().Exists(path + manifest)) return from_manifest(path);
   std::vector<std::string> paths;
   for (const remote::ListedObject& object : remote::ListFolder(path)) {
-    if (HasShardName(object.url.substr(object.url.rfind('/') + 1))) paths.push_back(object.url);
+    if (HasShardName(object.name())) paths.push_back(object.url);
   }
   if (!paths.empty()) return GroupBySplit(std::move(paths), path);
   throw Error(ErrorKind::kNotFound, "holds neither a manifest.json nor a TFRecord file",

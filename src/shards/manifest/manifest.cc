@@ -169,6 +169,12 @@ uint64_t Manifest::bytes() const {
   return sum;
 }
 
+std::map<std::string_view, const ManifestSplit*> Manifest::SplitsByName() const {
+  std::map<std::string_view, const ManifestSplit*> by_name;
+  for (const auto& split : splits) by_name.emplace(split.name, &split);
+  return by_name;
+}
+
 const ManifestSplit* Manifest::FindSplit(const std::string& name) const {
   for (const auto& split : splits) {
     if (split.name == name) return &split;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "recpack/base/file.h"
@@ -61,6 +62,8 @@ struct Manifest {
   uint64_t records() const;
   uint64_t bytes() const;
   const ManifestSplit* FindSplit(const std::string& name) const;
+  // All splits by their names, for callers that look for many. Valid as long as `splits` is.
+  std::map<std::string_view, const ManifestSplit*> SplitsByName() const;
   bool Lists(const std::string& shard) const;  // a file name, in any split
 };
 

@@ -73,7 +73,7 @@ class UnitScanner {
     const FolderListing listing = tree_.List(path);
     Add(path, listing);
     if (!recursive) return;
-    if (std::ranges::count(ancestors_, listing.identity)) {
+    if (listing.identity && std::ranges::count(ancestors_, listing.identity)) {
       throw Error(ErrorKind::kInvalidArgument, "is a link to a folder that contains the link",
                   {.path = tree_.FullPath(path)}, "remove the link");
     }
@@ -96,7 +96,7 @@ class UnitScanner {
   const FolderTree& tree_;
   int32_t label_;
   Chunk chunk_;
-  std::vector<std::pair<dev_t, ino_t>> ancestors_;
+  std::vector<std::optional<std::pair<dev_t, ino_t>>> ancestors_;
 };
 
 class Scanner {

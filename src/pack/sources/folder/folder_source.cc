@@ -1,7 +1,6 @@
 #include <sys/stat.h>
 
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -13,7 +12,6 @@
 #include "src/pack/sources/folder/folder.h"
 #include "src/pack/sources/folder/folder_scan.h"
 #include "src/remote/store/whole_object.h"
-#include "src/remote/url/url.h"
 
 namespace recpack::pack {
 namespace {
@@ -120,15 +118,15 @@ class FolderReader final : public ItemReader {
   ByteView Fetch(size_t split, uint64_t item, uint64_t size) {
     CheckItemSize(size, full_path_);
     fetched_.try_emplace({split, item}, full_path_, size);
-    current_.emplace(std::move(fetched_.extract({split, item}).mapped()));
-    return current_->Wait();
+    current_ = fetched_.extract({split, item});
+    return current_.mapped().Wait();
   }
 
   const FolderSource& source_;
   ImageFields images_;
   ReadBuffer buffer_;
   std::map<std::pair<size_t, uint64_t>, remote::WholeObject> fetched_;  // announced, not yet read
-  std::optional<remote::WholeObject> current_;
+  decltype(fetched_)::node_type current_;
   std::string path_;
   std::string full_path_;
 };
@@ -173,7 +171,6 @@ std::unique_ptr<Source> OpenFolder(const FolderOptions& options) {
 }
 
 bool LooksLikeFolder(const std::string& path) {
-  if (remote::IsUrl(path)) return true;
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
