@@ -2,8 +2,13 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "recpack/base/error.h"
 
@@ -19,6 +24,14 @@ constexpr size_t kMostBits = 1024 * 1024;  // more than any Linux kernel support
 int ReadThreadMask(std::span<unsigned long> mask) {
   auto* const set = reinterpret_cast<cpu_set_t*>(mask.data());
   return ::sched_getaffinity(0, mask.size_bytes(), set) == 0 ? 0 : errno;
+}
+
+// The first of a core's processors, of a list such as "0,64" or "0-1".
+int ReadCore(int processor) {
+  std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(processor) +
+                     "/topology/thread_siblings_list");
+  int first = -1;
+  return file >> first ? first : -1;
 }
 
 }  // namespace
@@ -38,6 +51,19 @@ std::vector<int> AllowedProcessors(const AffinityReader& read) {
     if ((mask[i / kWordBits] >> i % kWordBits & 1) != 0) allowed.push_back(static_cast<int>(i));
   }
   return allowed;
+}
+
+std::vector<int> CoresFirst(const std::vector<int>& processors, const CoreReader& core_of) {
+  std::map<int, int> seen;  // processors of a core so far
+  std::vector<std::pair<int, int>> ordered;
+  for (const int processor : processors) {
+    const int core = core_of ? core_of(processor) : ReadCore(processor);
+    ordered.emplace_back(core < 0 ? 0 : seen[core]++, processor);
+  }
+  std::ranges::sort(ordered);
+  std::vector<int> result;
+  for (const auto& [sibling, processor] : ordered) result.push_back(processor);
+  return result;
 }
 
 void BindThread(int processor) noexcept {

@@ -60,17 +60,9 @@ class PosixReadableFile final : public ReadableFile {
   explicit PosixReadableFile(const std::string& path) : path_(path), fd_(OpenToRead(path)) {}
 
   size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    size_t done = 0;
-    while (done < out.size()) {
-      const size_t want = std::min(out.size() - done, kMaxTransfer);
-      const ssize_t got =
-          ::pread(fd_.get(), out.data() + done, want, static_cast<off_t>(offset + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw SystemError("cannot read", path_, errno);
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
-    }
-    return done;
+    const int64_t got = ReadFully(fd_.get(), out, offset);
+    if (got < 0) throw SystemError("cannot read", path_, errno);
+    return static_cast<size_t>(got);
   }
 
   void WillNeed(uint64_t offset, uint64_t size) const noexcept override {
@@ -153,6 +145,31 @@ bool IsSpecial(const std::string& path) {
 }
 
 }  // namespace
+
+int64_t ReadFully(int fd, std::span<uint8_t> out, uint64_t offset) noexcept {
+  size_t done = 0;
+  while (done < out.size()) {
+    const size_t want = std::min(out.size() - done, kMaxTransfer);
+    const ssize_t got = ::pread(fd, out.data() + done, want, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return static_cast<int64_t>(done);
+}
+
+bool WriteFully(int fd, ByteView bytes, uint64_t offset) noexcept {
+  while (!bytes.empty()) {
+    const size_t want = std::min(bytes.size(), kMaxTransfer);
+    const ssize_t put = ::pwrite(fd, bytes.data(), want, static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(put));
+    offset += static_cast<uint64_t>(put);
+  }
+  return true;
+}
 
 FileSystem& PosixFiles() {
   static PosixFileSystem files;

@@ -21,6 +21,11 @@ std::string CountText(uint64_t count) {
   return text;
 }
 
+std::string DurationText(double seconds) {
+  if (seconds < 120) return format("{:.{}f} s", seconds, seconds < 10 ? 2 : 0);
+  return seconds < 7200 ? format("{:.0f} min", seconds / 60) : format("{:.1f} h", seconds / 3600);
+}
+
 std::string Percent(double share, int decimals) {
   return format("{:.{}f} %", 100 * share, decimals);
 }

@@ -26,6 +26,9 @@ inline std::string BytesText(uint64_t bytes) { return BytesText(static_cast<doub
 // "1,234,567".
 std::string CountText(uint64_t count);
 
+// Formats a length of time: "0.54 s", "38 s", "14 min", "3.2 h".
+std::string DurationText(double seconds);
+
 // Formats a share of 1: 0.123 as "12.3 %".
 std::string Percent(double share, int decimals = 1);
 

@@ -19,6 +19,14 @@ std::pair<double, std::string> NumberAndUnit(const std::string& text) {
 
 }  // namespace
 
+std::optional<uint64_t> WholeNumber(std::string_view text) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, code] = std::from_chars(text.data(), end, number);
+  if (code != std::errc() || stopped != end) return {};
+  return number;
+}
+
 uint64_t ParseBytes(const std::string& text) {
   const auto [number, unit] = NumberAndUnit(text);
   constexpr std::pair<const char*, double> kUnits[] = {

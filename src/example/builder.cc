@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/text.h"
 #include "src/base/format.h"
-#include "src/example/wire.h"
+#include "src/base/wire.h"
 
 namespace recpack {
 namespace {

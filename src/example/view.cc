@@ -4,7 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/text.h"
-#include "src/example/wire_reader.h"
+#include "src/base/wire_reader.h"
 
 namespace recpack {
 namespace {
@@ -155,8 +155,11 @@ void ExampleView::Parse(ByteView record) {
   ints_.clear();
   try {
     Parser(*this, record.data()).Example(record);
-  } catch (...) {
+  } catch (const Error& error) {
     features_.clear();  // do not expose a partly parsed record
+    throw Error(error.kind(), "not a tf.train.Example: " + error.reason(), error.place());
+  } catch (...) {
+    features_.clear();
     throw;
   }
 

@@ -45,6 +45,17 @@ TEST(AffinityTest, WhatCannotBeToldIsAnErrorAndNoEndlessSearch) {
   }
 }
 
+TEST(AffinityTest, OneProcessorOfEachCoreComesFirst) {
+  const auto pairs = [](int processor) { return processor % 4; };  // 0 and 4 are one core
+  EXPECT_THAT(CoresFirst({0, 1, 2, 3, 4, 5, 6, 7}, pairs), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(CoresFirst({0, 4, 5, 6}, pairs), ElementsAre(0, 5, 6, 4));
+  const auto neighbours = [](int processor) { return processor / 2 * 2; };
+  EXPECT_THAT(CoresFirst({0, 1, 2, 3, 4, 5}, neighbours), ElementsAre(0, 2, 4, 1, 3, 5));
+  EXPECT_THAT(CoresFirst({3, 2, 1}, [](int) { return -1; }), ElementsAre(1, 2, 3));
+  EXPECT_THAT(CoresFirst(AllowedProcessors()),
+              ::testing::UnorderedElementsAreArray(AllowedProcessors()));
+}
+
 TEST(AffinityTest, ABoundThreadHasOneProcessor) {
   const std::vector<int> all = AllowedProcessors();
   ASSERT_FALSE(all.empty());

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "recpack/base/descriptor.h"
@@ -42,6 +43,27 @@ TEST(FileTest, ReadsFewerBytesOnlyAtTheEnd) {
   EXPECT_EQ(file->ReadAt(0, bytes), 4u);
   EXPECT_EQ(file->ReadAt(3, bytes), 2u);
   EXPECT_EQ(file->ReadAt(9, bytes), 0u);
+}
+
+TEST(FileTest, WritesAndReadsFullyAtAnOffset) {
+  const TemporaryFolder folder;
+  const Descriptor file(::open((folder / "a").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_TRUE(WriteFully(file.get(), AsBytes("hello"), 3));
+  uint8_t bytes[8];
+  EXPECT_EQ(ReadFully(file.get(), bytes, 4), 4);
+  EXPECT_EQ(AsText({bytes, 4}), "ello");
+  EXPECT_EQ(ReadFully(file.get(), bytes, 8), 0);
+}
+
+TEST(FileTest, FailedReadsAndWritesAtAnOffsetLeaveErrno) {
+  uint8_t bytes[8];
+  const Descriptor full(::open("/dev/full", O_RDWR | O_CLOEXEC));
+  errno = 0;
+  EXPECT_FALSE(WriteFully(full.get(), AsBytes("hello"), 0));
+  EXPECT_EQ(errno, ENOSPC);
+  errno = 0;
+  EXPECT_EQ(ReadFully(-1, bytes, 0), -1);
+  EXPECT_EQ(errno, EBADF);
 }
 
 TEST(FileTest, MissingFileNamesThePath) {

@@ -8,8 +8,8 @@
 
 #include "recpack/base/error.h"
 #include "tests/base/address_space.h"
+#include "tests/base/error_of.h"
 #include "tests/base/forked.h"
-#include "tests/loader/error_of.h"
 
 namespace recpack {
 namespace {

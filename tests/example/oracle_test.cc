@@ -7,7 +7,7 @@
 #include "recpack/base/hash.h"
 #include "recpack/example/builder.h"
 #include "recpack/example/text.h"
-#include "src/example/wire.h"
+#include "src/base/wire.h"
 
 namespace recpack {
 namespace {

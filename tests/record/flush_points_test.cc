@@ -56,8 +56,8 @@ class FlushPoints : public testing::TestWithParam<Compression> {
     // Without the CRCs of payloads, since tests overwrite payloads.
     const auto stream = ReadFlushedStream(MemoryReadable(bytes), GetParam(), false);
     if (!stream) return {};
-    EXPECT_THAT(stream->lengths, Each(kFlushPayload));
-    EXPECT_EQ(stream->lengths.size(), records);
+    EXPECT_THAT(stream->frames.lengths, Each(kFlushPayload));
+    EXPECT_EQ(stream->frames.lengths.size(), records);
     std::vector<uint64_t> ordinals;
     for (const auto& point : stream->flush_points) ordinals.push_back(point.first_record);
     return ordinals;
@@ -159,7 +159,8 @@ TEST_P(FlushPoints, AreThoseThatTheWriterTold) {
                        {.compression = GetParam(), .level = level, .flush_interval = interval});
         const auto found = ReadFlushedStream(MemoryReadable(shard.bytes), GetParam(), true);
         ASSERT_TRUE(found);
-        EXPECT_EQ(found->lengths, shard.entries.lengths);
+        EXPECT_EQ(found->frames.lengths, shard.entries.lengths);
+        EXPECT_EQ(found->frames.crcs, shard.entries.crcs);
         EXPECT_EQ(found->flush_points, shard.entries.flush_points);
       }
     }
@@ -174,7 +175,8 @@ TEST_P(FlushPoints, AreFoundInLongStreams) {
   EXPECT_GT(shard.bytes.size(), size_t{2} << 20);
   const auto found = ReadFlushedStream(MemoryReadable(shard.bytes), GetParam(), true);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->lengths, shard.entries.lengths);
+  EXPECT_EQ(found->frames.lengths, shard.entries.lengths);
+  EXPECT_EQ(found->frames.crcs, shard.entries.crcs);
   EXPECT_EQ(found->flush_points, shard.entries.flush_points);
 }
 

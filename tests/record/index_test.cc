@@ -15,7 +15,10 @@ namespace {
 
 ShardEntries MakeEntries(std::string name, std::vector<uint32_t> lengths) {
   ShardEntries entries{.name = std::move(name), .lengths = std::move(lengths), .flush_points = {}};
-  for (const uint32_t length : entries.lengths) entries.file_bytes += length + kFrameBytes;
+  for (const uint32_t length : entries.lengths) {
+    entries.file_bytes += length + kFrameBytes;
+    entries.crcs.push_back(0x11111111 * static_cast<uint32_t>(entries.crcs.size() % 15 + 1));
+  }
   return entries;
 }
 
@@ -43,6 +46,10 @@ void ExpectLocations(const Index& index, const std::vector<ShardEntries>& shards
       ASSERT_EQ(location.ordinal, i);
       ASSERT_EQ(location.offset, offset);
       ASSERT_EQ(location.length, shards[s].lengths[i]);
+      ASSERT_EQ(location.crc.has_value(), !shards[s].crcs.empty());
+      if (location.crc) {
+        ASSERT_EQ(*location.crc, shards[s].crcs[i]);
+      }
       offset += shards[s].lengths[i] + kFrameBytes;
     }
   }
@@ -58,6 +65,7 @@ void ExpectRoundTrip(const std::vector<ShardEntries>& shards) {
     const ShardEntries entries = index.Entries(s);
     EXPECT_EQ(entries.name, shards[s].name);
     EXPECT_EQ(entries.lengths, shards[s].lengths);
+    EXPECT_EQ(entries.crcs, shards[s].crcs);
     EXPECT_EQ(entries.file_bytes, shards[s].file_bytes);
     EXPECT_EQ(entries.compression, shards[s].compression);
     EXPECT_EQ(entries.flush_points, shards[s].flush_points);
@@ -76,6 +84,12 @@ TEST(IndexRoundTrip, EqualLengths) {
 }
 
 TEST(IndexRoundTrip, LengthsThatDiffer) { ExpectRoundTrip({MakeEntries("a", Rising(1000))}); }
+
+TEST(IndexRoundTrip, WithoutCrcs) {
+  ShardEntries without = MakeEntries("b", Rising(70));
+  without.crcs.clear();
+  ExpectRoundTrip({MakeEntries("a", {5, 5}), without, MakeEntries("c", {5, 6})});
+}
 
 TEST(IndexRoundTrip, RecordsWithoutBytes) {
   ExpectRoundTrip({MakeEntries("a", std::vector<uint32_t>(70, 0))});
@@ -121,14 +135,16 @@ TEST(IndexBytes, AreThoseOfTheDocument) {
   const TemporaryFolder folder;
   const ByteBuffer bytes =
       ReadWholeFile(PosixFiles(), WriteIndex(folder, {MakeEntries("a.tfrecord", {5, 5, 5})}));
-  ASSERT_EQ(bytes.size(), 0x98u);
+  ASSERT_EQ(bytes.size(), 0xb0u);
   EXPECT_EQ(AsText(ByteView(bytes).first(8)), "RECINDEX");
-  EXPECT_EQ(AsText(ByteView(bytes).subspan(0x10, 10)), "a.tfrecord");
-  EXPECT_EQ(LoadLittleEndian<uint64_t>(&bytes[0x20]), 63u);
-  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x64]), 5u);
-  EXPECT_EQ(LoadLittleEndian<uint64_t>(&bytes[0x70]), 0x20u);
-  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x88]), 0x8b3ecd52u);
-  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x8c]), 0x851cbcfau);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x14]), 0x22222222u);
+  EXPECT_EQ(AsText(ByteView(bytes).subspan(0x20, 10)), "a.tfrecord");
+  EXPECT_EQ(LoadLittleEndian<uint64_t>(&bytes[0x30]), 63u);
+  EXPECT_EQ(LoadLittleEndian<uint64_t>(&bytes[0x58]), 0x10u);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0x7c]), 5u);
+  EXPECT_EQ(LoadLittleEndian<uint64_t>(&bytes[0x88]), 0x30u);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0xa0]), 0xf965ba89u);
+  EXPECT_EQ(LoadLittleEndian<uint32_t>(&bytes[0xa4]), 0xdf0a829au);
 }
 
 // --- damage ---

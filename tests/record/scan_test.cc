@@ -51,6 +51,7 @@ TEST_P(Scan, FindsWhatTheWriterWrote) {
     const ShardEntries entries = Of(shard.bytes);
     EXPECT_EQ(entries.name, "shard");
     EXPECT_EQ(entries.lengths, shard.entries.lengths);
+    EXPECT_EQ(entries.crcs, shard.entries.crcs);
     EXPECT_EQ(entries.file_bytes, shard.bytes.size());
     EXPECT_EQ(entries.compression, compression);
     EXPECT_EQ(entries.flush_points, shard.entries.flush_points);

@@ -9,6 +9,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/permutation.h"
 #include "recpack/record/random_access_reader.h"
+#include "tests/base/error_of.h"
 #include "tests/record/split_on_disk.h"
 
 namespace recpack {
@@ -22,16 +23,6 @@ std::vector<std::vector<ByteBuffer>> MixedShards() {
   for (uint32_t i = 0; i < 200; ++i) shards[2].push_back(MakePayloads(1, i * 37 % 900, i)[0]);
   shards[3] = MakePayloads(2, 700'000, 9);
   return shards;
-}
-
-template <typename Call>
-Error ErrorOf(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  throw std::logic_error("no error came");
 }
 
 ByteBuffer Copy(ByteView bytes) { return {bytes.begin(), bytes.end()}; }

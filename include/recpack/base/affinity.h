@@ -15,6 +15,13 @@ using AffinityReader = std::function<int(std::span<unsigned long> mask)>;
 // mask if `read` is empty. Throws Error (kIo).
 std::vector<int> AllowedProcessors(const AffinityReader& read = {});
 
+// Returns a number that all processors of one physical core have in common; -1 if unknown.
+using CoreReader = std::function<int(int processor)>;
+
+// Orders processors so that the first ones are on different cores: one of each core in ascending
+// order, then their siblings. Reads /sys if `core_of` is empty.
+std::vector<int> CoresFirst(const std::vector<int>& processors, const CoreReader& core_of = {});
+
 // Pins the calling thread to one processor. Does nothing if that is not allowed.
 void BindThread(int processor) noexcept;
 

@@ -11,6 +11,15 @@
 
 namespace recpack {
 
+// Reads from `offset` of an open file into `out`, and goes on after interrupted and partial reads.
+// Returns the number of bytes read, less than out.size() only at the end of the file; -1, with
+// errno set, on failure. Thread-safe.
+int64_t ReadFully(int fd, std::span<uint8_t> out, uint64_t offset) noexcept;
+
+// Writes all of `bytes` at `offset` of an open file. Returns false, with errno set, on failure.
+// Thread-safe.
+bool WriteFully(int fd, ByteView bytes, uint64_t offset) noexcept;
+
 // File open for positional reads. Thread-safe.
 class ReadableFile {
  public:
@@ -23,6 +32,14 @@ class ReadableFile {
   // Reads bytes once more that ReadAt() gave and that are damaged, if they may have been damaged on
   // their way here. Returns 0, without reading, if reading again cannot help, as on a disk.
   virtual size_t ReadAgain(uint64_t /*offset*/, std::span<uint8_t> /*out*/) const { return 0; }
+
+  // Returns bytes that lie in memory after WillNeed(), without copying them; `owner` keeps them
+  // alive. Waits for them if they are on their way. Returns nothing, and the bytes are to be read,
+  // if they do not. Throws as ReadAt().
+  virtual ByteView View(uint64_t /*offset*/, uint64_t /*size*/,
+                        std::shared_ptr<const void>& /*owner*/) const {
+    return {};
+  }
 
   // Hints that these bytes will be read soon. Does not block, reports no errors.
   virtual void WillNeed(uint64_t /*offset*/, uint64_t /*size*/) const noexcept {}

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,23 @@ inline std::vector<std::string> SplitText(std::string_view text, char separator)
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
+}
+
+// Names that a message lists; a user's data may have a hundred thousand.
+inline constexpr size_t kMostNamesListed = 20;
+
+// Joins the names of a list's elements for a message: "a, b, c", or "a, b and 7 more" where there
+// are more than `most`. `name` gives an element's name: a function or a pointer to a member.
+template <typename List, typename Name = std::identity>
+std::string JoinNames(const List& list, Name name = {}, size_t most = kMostNamesListed) {
+  std::string text;
+  size_t count = 0;
+  for (const auto& element : list) {
+    if (++count > most) continue;
+    if (count > 1) text += ", ";
+    text += std::invoke(name, element);
+  }
+  return count > most ? text + " and " + std::to_string(count - most) + " more" : text;
 }
 
 // Sorts the texts and removes duplicates.

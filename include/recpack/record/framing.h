@@ -36,9 +36,14 @@ inline bool FrameHeaderHolds(const uint8_t* header) noexcept {
   return LoadLittleEndian<uint32_t>(header + 8) == MaskCrc(Crc32cOfU64(FrameLength(header)));
 }
 
+// Returns the masked CRC of the payload that a frame stores behind it.
+inline uint32_t FrameCrc(const uint8_t* footer) noexcept {
+  return LoadLittleEndian<uint32_t>(footer);
+}
+
 // Checks the payload's CRC, which is read from the footer that must follow it in memory.
 inline bool FramePayloadHolds(ByteView payload) noexcept {
-  return LoadLittleEndian<uint32_t>(payload.data() + payload.size()) == MaskCrc(Crc32c(payload));
+  return FrameCrc(payload.data() + payload.size()) == MaskCrc(Crc32c(payload));
 }
 
 }  // namespace recpack

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ struct ShardEntries {
   std::string name;         // file name, relative to the index's folder
   uint64_t file_bytes = 0;  // size of the file
   Compression compression = Compression::kNone;
-  std::vector<uint32_t> lengths;         // payload bytes of each record, without framing
+  std::vector<uint32_t> lengths;  // payload bytes of each record, without framing
+  std::vector<uint32_t> crcs;  // masked CRC of each payload, as its frame stores it; empty: unknown
   std::vector<FlushPoint> flush_points;  // empty: not compressed, or by another writer
   uint32_t check = 0;                    // check value (docs/format/index.md); 0: unknown
 };
@@ -42,9 +44,10 @@ struct ShardSummary {
 // Location of a record.
 struct RecordLocation {
   uint32_t shard = 0;
-  uint64_t ordinal = 0;  // in the shard
-  uint64_t offset = 0;   // frame offset in the shard's uncompressed bytes
-  uint32_t length = 0;   // payload bytes
+  uint64_t ordinal = 0;         // in the shard
+  uint64_t offset = 0;          // frame offset in the shard's uncompressed bytes
+  uint32_t length = 0;          // payload bytes
+  std::optional<uint32_t> crc;  // masked CRC of the payload; empty: the index does not tell
 };
 
 // Writes an index shard by shard. Memory use is some bytes per shard and does not depend on the

@@ -96,7 +96,8 @@ class RandomAccessReader {
   void Touch(uint64_t id) noexcept;
 
   // Like Get(), but reads into `memory`, which grows as needed, so that no memory is allocated per
-  // record. The view is valid until the next use of `memory`. For many small records.
+  // record; or returns a view of bytes that the file has in memory. It is valid until the next
+  // Read() or use of `memory`. For many records.
   ByteView Read(uint64_t id, ByteBuffer& memory);
 
   uint64_t record_count() const noexcept;

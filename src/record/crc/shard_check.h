@@ -17,12 +17,12 @@ inline constexpr size_t kTailBytes = 8;
 
 // Computes the check value (docs/format/index.md, "check"); never 0. `tail`: the last kTailBytes of
 // the file, or all if it is shorter.
-uint32_t ShardCheck(std::span<const uint32_t> lengths, std::span<const FlushPoint> flush_points,
-                    ByteView tail);
+uint32_t ShardCheck(std::span<const uint32_t> lengths, std::span<const uint32_t> crcs,
+                    std::span<const FlushPoint> flush_points, ByteView tail);
 
 // For a shard whose `records` all have the length `stride`.
-uint32_t ShardCheck(uint64_t records, uint32_t stride, std::span<const FlushPoint> flush_points,
-                    ByteView tail);
+uint32_t ShardCheck(uint64_t records, uint32_t stride, std::span<const uint32_t> crcs,
+                    std::span<const FlushPoint> flush_points, ByteView tail);
 
 // Reads the last kTailBytes of a file of `size` bytes. Throws Error (kIo).
 ByteBuffer ReadTail(const ReadableFile& file, uint64_t size);

@@ -62,6 +62,10 @@ struct Index::State {
 
   void Check();
   void CheckShard(const IndexShard& shard, uint64_t first_record) const;
+  std::span<const uint32_t> Crcs(const IndexShard& shard) const {
+    if (shard.crcs_at == 0) return {};
+    return {At<uint32_t>(shard.crcs_at), shard.records};
+  }
   std::string_view ShardName(const IndexShard& shard) const {
     return AsText(bytes.subspan(shard.name_at, shard.name_bytes));
   }
@@ -82,6 +86,7 @@ void Index::State::CheckShard(const IndexShard& shard, uint64_t first_record) co
     CheckRange(shard.blocks_at, (shard.records + kRecordsPerBlock - 1) / kRecordsPerBlock,
                sizeof(uint64_t));
   }
+  if (shard.crcs_at != 0) CheckRange(shard.crcs_at, shard.records, sizeof(uint32_t));
   if (shard.flush_points > 0) CheckRange(shard.flush_at, shard.flush_points, sizeof(FlushPoint));
   CheckRange(shard.name_at, shard.name_bytes, 1);
   const std::string_view name = ShardName(shard);
@@ -150,6 +155,7 @@ RecordLocation Index::Locate(uint64_t ordinal) const {
   const IndexShard& shard = *(after - 1);
   RecordLocation location{.shard = static_cast<uint32_t>(after - 1 - shards.begin()),
                           .ordinal = ordinal - shard.first_record};
+  if (const auto crcs = state_->Crcs(shard); !crcs.empty()) location.crc = crcs[location.ordinal];
   if (shard.lengths_at == 0) {
     location.length = shard.stride;
     location.offset = location.ordinal * (uint64_t{shard.stride} + kFrameBytes);
@@ -173,10 +179,11 @@ void Index::CheckShard(size_t i, ByteView tail) const {
   if (shard.flush_points > 0) points = {state_->At<FlushPoint>(shard.flush_at), shard.flush_points};
   bool holds;
   if (shard.lengths_at == 0) {
-    holds = ShardCheck(shard.records, shard.stride, points, tail) == shard.check;
+    holds =
+        ShardCheck(shard.records, shard.stride, state_->Crcs(shard), points, tail) == shard.check;
   } else {
     const std::span lengths(state_->At<uint32_t>(shard.lengths_at), shard.records);
-    holds = ShardCheck(lengths, points, tail) == shard.check &&
+    holds = ShardCheck(lengths, state_->Crcs(shard), points, tail) == shard.check &&
             BlocksHold(lengths, state_->At<uint64_t>(shard.blocks_at));
   }
   if (holds) return;
@@ -191,6 +198,7 @@ ShardEntries Index::Entries(size_t i) const {
                        .file_bytes = shard.file_bytes,
                        .compression = static_cast<Compression>(shard.compression),
                        .lengths = {},
+                       .crcs = {},
                        .flush_points = {},
                        .check = shard.check};
   if (shard.lengths_at == 0) {
@@ -199,6 +207,8 @@ ShardEntries Index::Entries(size_t i) const {
     const auto* lengths = state_->At<uint32_t>(shard.lengths_at);
     entries.lengths.assign(lengths, lengths + shard.records);
   }
+  const auto crcs = state_->Crcs(shard);
+  entries.crcs.assign(crcs.begin(), crcs.end());
   if (shard.flush_points > 0) {
     const auto* points = state_->At<FlushPoint>(shard.flush_at);
     entries.flush_points.assign(points, points + shard.flush_points);

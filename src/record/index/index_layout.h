@@ -6,7 +6,7 @@
 namespace recpack {
 
 inline constexpr char kIndexMagic[8] = {'R', 'E', 'C', 'I', 'N', 'D', 'E', 'X'};
-inline constexpr uint32_t kIndexVersion = 1;
+inline constexpr uint32_t kIndexVersion = 2;
 inline constexpr uint64_t kRecordsPerBlock = 64;
 
 struct IndexHeader {
@@ -23,6 +23,7 @@ struct IndexShard {
   uint64_t first_record;  // in the split
   uint64_t lengths_at;    // u32 per record; 0: all have the length `stride`
   uint64_t blocks_at;     // u64 offset of every 64th record's frame; 0 with `stride`
+  uint64_t crcs_at;       // u32 per record: the masked CRC of its payload; 0: unknown
   uint64_t flush_at;      // pairs of u64: file offset, first record
   uint64_t flush_points;
   uint64_t name_at;
@@ -31,7 +32,7 @@ struct IndexShard {
   uint32_t compression;
   uint32_t check;  // ShardCheck(); 0: not computed
 };
-static_assert(sizeof(IndexShard) == 80);
+static_assert(sizeof(IndexShard) == 88);
 
 struct IndexFooter {
   uint64_t directory_at;

@@ -79,6 +79,7 @@ void IndexWriter::AddShard(const ShardEntries& entries) {
     shard.lengths_at = state.Append(ToByteView(entries.lengths));
     shard.blocks_at = state.Append(ToByteView(BlockOffsets(entries.lengths)));
   }
+  if (!entries.crcs.empty()) shard.crcs_at = state.Append(ToByteView(entries.crcs));
   if (!entries.flush_points.empty()) {
     static_assert(sizeof(FlushPoint) == 16);
     shard.flush_at = state.Append(ToByteView(entries.flush_points));

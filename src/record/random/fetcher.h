@@ -7,9 +7,9 @@
 #include <optional>
 #include <span>
 
+#include "recpack/base/buffer_pool.h"
 #include "recpack/base/error.h"
 #include "recpack/record/random_access_reader.h"
-#include "src/record/random/buffer_pool.h"
 #include "src/record/random/shard_files.h"
 
 namespace recpack {
@@ -68,5 +68,8 @@ std::unique_ptr<Fetcher> MakePreadFetcher(int threads);
 std::unique_ptr<Fetcher> MakeMappedFetcher(bool check_end);
 // Returns null if the build or the kernel does not support io_uring.
 std::unique_ptr<Fetcher> MakeIoUringFetcher();
+// Makes a fetcher for `backend`, which is set to kPread if that one is not available.
+std::unique_ptr<Fetcher> MakeFetcher(RandomAccessOptions::Backend& backend,
+                                     const RandomAccessOptions& options);
 
 }  // namespace recpack

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "recpack/record/framing.h"
 #include "src/base/format.h"
 #include "src/record/random/fetcher.h"
+#include "src/record/random/frame_check.h"
 #include "src/record/random/prefetched_runs.h"
 #include "src/record/random/segments.h"
 #include "src/record/random/shard_files.h"
-#include "src/record/stream/frames.h"
 
 namespace recpack {
 namespace {
@@ -25,21 +24,13 @@ constexpr size_t kProbes = 8;
 constexpr uint64_t kCacheLine = 64;
 constexpr uint64_t kMaxTouched = 8192;  // bytes of a record; the hardware prefetches the rest
 
-std::unique_ptr<Fetcher> MakeFetcher(Backend& backend, const RandomAccessOptions& options) {
-  if (backend == Backend::kMapped) return MakeMappedFetcher(!options.verify);
-  if (backend == Backend::kIoUring) {
-    if (auto fetcher = MakeIoUringFetcher()) return fetcher;
-  }
-  backend = Backend::kPread;
-  return MakePreadFetcher(options.threads);
-}
-
 }  // namespace
 
 struct RandomAccessReader::State {
   State(std::shared_ptr<ShardFiles> shards, const RandomAccessOptions& given)
       : files(std::move(shards)),
         options(given),
+        check(files->index(), given.verify),
         backend(files->CanMap() ? given.backend : Backend::kPread),
         fetcher(MakeFetcher(backend, given)),
         pool(std::make_shared<BufferPool>(given.max_prefetched_bytes)),
@@ -52,18 +43,18 @@ struct RandomAccessReader::State {
   void BeginRun(std::span<const WantedRecord> run);
   OwnedRecord FromFetch(const RecordLocation& location, const std::shared_ptr<Fetch>& fetch);
   OwnedRecord FromSegment(const RecordLocation& location);
-  void CheckOrReadAgain(const OpenShard& shard, const RecordLocation& location,
-                        std::span<uint8_t> frame, size_t got) const;
-  void Check(const OpenShard& shard, const RecordLocation& location, ByteView frame) const;
+  ByteView View(const OpenShard& shard, const RecordLocation& location);
 
   std::shared_ptr<ShardFiles> files;
   RandomAccessOptions options;
+  FrameCheck check;
   Backend backend;
   std::unique_ptr<Fetcher> fetcher;
   std::shared_ptr<BufferPool> pool;
   Segments segments;
   NearShards near_shards;
   PrefetchedRuns runs;
+  std::shared_ptr<const void> viewed;  // owns what View() returned
 };
 
 // Checks a sample spread over the ids.
@@ -92,45 +83,6 @@ void RandomAccessReader::State::BeginRun(std::span<const WantedRecord> run) {
   fetcher->Begin(fetch);
 }
 
-void RandomAccessReader::State::Check(const OpenShard& shard, const RecordLocation& location,
-                                      ByteView frame) const {
-  // Built only for errors, since it copies the path.
-  const auto place = [&] {
-    return Place{.path = shard.path(), .offset = location.offset, .ordinal = location.ordinal};
-  };
-  if (frame.size() < location.length + kFrameBytes) {
-    throw Error(ErrorKind::kCorrupt, "the file ends within or before this record", place(),
-                "it was truncated after it was opened; copy it again");
-  }
-  shard.HoldToIndex(files->index(), location.shard);
-  if (!options.verify) return;
-  if (!FrameHeaderHolds(frame.data()) || FrameLength(frame.data()) != location.length) {
-    throw Error(ErrorKind::kCorrupt,
-                "the length or its CRC is not what the index expects: the shard is damaged, or not "
-                "the one that was indexed",
-                place(), "recpack verify tells which; recpack index rebuilds the index");
-  }
-  if (!FramePayloadHolds(frame.subspan(kFrameHeaderBytes, location.length))) {
-    throw Error(ErrorKind::kCorrupt, "the CRC of the payload does not match", place(),
-                kDamageAdvice);
-  }
-}
-
-// Checks a frame in the caller's memory, of which `got` bytes were read; reads it again if it is
-// damaged and that may help.
-void RandomAccessReader::State::CheckOrReadAgain(const OpenShard& shard,
-                                                 const RecordLocation& location,
-                                                 std::span<uint8_t> frame, size_t got) const {
-  try {
-    Check(shard, location, frame.first(got));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kCorrupt) throw;
-    got = shard.file().ReadAgain(location.offset, frame);
-    if (got == 0) throw;
-    Check(shard, location, frame.first(got));
-  }
-}
-
 OwnedRecord RandomAccessReader::State::FromFetch(const RecordLocation& location,
                                                  const std::shared_ptr<Fetch>& fetch) {
   fetcher->Finish(*fetch);
@@ -142,7 +94,7 @@ OwnedRecord RandomAccessReader::State::FromFetch(const RecordLocation& location,
              std::min<size_t>(fetch->got - start, location.length + kFrameBytes)};
   }
   std::span<uint8_t> own(fetch->memory.get() + start, frame.size());
-  CheckOrReadAgain(*fetch->shard, location, own, own.size());
+  check.CheckOrReadAgain(*fetch->shard, location, own, own.size());
   return {fetch->memory, frame.subspan(kFrameHeaderBytes, location.length)};
 }
 
@@ -151,8 +103,19 @@ OwnedRecord RandomAccessReader::State::FromSegment(const RecordLocation& locatio
   const uint64_t start = location.offset - segment.offset;
   const ByteView frame(segment.bytes.get() + start,
                        std::min<uint64_t>(segment.size - start, location.length + kFrameBytes));
-  Check(*Open(location.shard), location, frame);
+  check.Check(*Open(location.shard), location, frame);
   return {segment.bytes, frame.subspan(kFrameHeaderBytes, location.length)};
+}
+
+// Returns the frame if the file has it in memory, and it is not damaged.
+ByteView RandomAccessReader::State::View(const OpenShard& shard, const RecordLocation& location) {
+  const ByteView frame = shard.file().View(location.offset, location.length + kFrameBytes, viewed);
+  try {
+    if (!frame.empty()) check.Check(shard, location, frame);
+  } catch (const Error&) {
+    return {};  // reading it again may help
+  }
+  return frame;
 }
 
 RandomAccessReader::RandomAccessReader(Index index, std::string folder, RandomAccessOptions options,
@@ -202,7 +165,7 @@ OwnedRecord RandomAccessReader::Get(uint64_t id) {
   if (const auto fetch = state.runs.Take(id)) return state.FromFetch(location, fetch);
   const auto shard = state.Open(location.shard);
   if (shard->summary().compression != Compression::kNone) return state.FromSegment(location);
-  if (FrameEnd(location) > shard->summary().file_bytes) state.Check(*shard, location, {});
+  if (FrameEnd(location) > shard->summary().file_bytes) state.check.Check(*shard, location, {});
   return state.FromFetch(
       location,
       std::make_shared<Fetch>(shard, location.offset, location.length + kFrameBytes, state.pool));
@@ -260,9 +223,12 @@ ByteView RandomAccessReader::Read(uint64_t id, ByteBuffer& memory) {
     if (shard->summary().compression == Compression::kNone &&
         FrameEnd(location) <= shard->summary().file_bytes) {
       const size_t bytes = location.length + kFrameBytes;
+      if (const ByteView frame = state.View(*shard, location); !frame.empty()) {
+        return frame.subspan(kFrameHeaderBytes, location.length);
+      }
       if (memory.size() < bytes) memory.resize(bytes);
       const size_t got = state.fetcher->ReadInto(*shard, location.offset, {memory.data(), bytes});
-      state.CheckOrReadAgain(*shard, location, {memory.data(), bytes}, got);
+      state.check.CheckOrReadAgain(*shard, location, {memory.data(), bytes}, got);
       return {memory.data() + kFrameHeaderBytes, location.length};
     }
   }
@@ -281,20 +247,6 @@ RandomAccessOptions::Backend RandomAccessReader::backend() const noexcept {
 
 RandomAccessReader RandomAccessReader::ForAnotherThread() const {
   return RandomAccessReader(std::make_unique<State>(state_->files, state_->options));
-}
-
-const char* BackendName(RandomAccessOptions::Backend backend) {
-  switch (backend) {
-    case Backend::kAutomatic:
-      return "automatic";
-    case Backend::kPread:
-      return "pread";
-    case Backend::kIoUring:
-      return "io_uring";
-    case Backend::kMapped:
-      return "mapped";
-  }
-  return "unknown";
 }
 
 }  // namespace recpack

@@ -185,8 +185,8 @@ std::optional<FlushedStream> ReadFlushedStream(const ReadableFile& file, Compres
   FlushedStream stream;
   std::vector<Mark> marks;
   Window window(std::make_unique<FlushedSource>(file, first, compression, marks), kScanWindowBytes);
-  stream.lengths = ReadLengths(window, verify, file.Size() * kMostDeflated, file.path());
-  stream.flush_points = PointsAt(marks, stream.lengths);
+  stream.frames = ReadFrames(window, verify, file.Size() * kMostDeflated, file.path());
+  stream.flush_points = PointsAt(marks, stream.frames.lengths);
   return stream;
 } catch (const Error& error) {
   if (error.kind() != ErrorKind::kCorrupt) throw;

@@ -7,6 +7,7 @@
 
 #include "recpack/base/file.h"
 #include "recpack/record/index.h"
+#include "src/record/stream/frames.h"
 
 namespace recpack {
 
@@ -18,7 +19,7 @@ inline constexpr uint8_t kFlushMark[4] = {0x00, 0x00, 0xff, 0xff};
 uint64_t FirstFlushPoint(const ReadableFile& file, Compression compression);
 
 struct FlushedStream {
-  std::vector<uint32_t> lengths;  // payload bytes of each record
+  FrameTable frames;
   std::vector<FlushPoint> flush_points;
 };
 

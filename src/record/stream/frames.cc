@@ -44,10 +44,9 @@ uint32_t CheckedLength(uint64_t length, const std::string& path, uint64_t offset
   return static_cast<uint32_t>(length);
 }
 
-std::vector<uint32_t> ReadLengths(Window& window, bool verify, uint64_t most_bytes,
-                                  const std::string& path) {
+FrameTable ReadFrames(Window& window, bool verify, uint64_t most_bytes, const std::string& path) {
   const FrameCrcs crcs = verify ? FrameCrcs::kAll : FrameCrcs::kOfLengths;
-  std::vector<uint32_t> lengths;
+  FrameTable frames;
   const auto look = [&](ByteView& payload) {
     std::string reason;
     uint64_t damaged_at = window.offset();
@@ -61,13 +60,16 @@ std::vector<uint32_t> ReadLengths(Window& window, bool verify, uint64_t most_byt
     }
     if (frame != FrameState::kDamaged) return frame == FrameState::kWhole;
     throw Error(ErrorKind::kCorrupt, reason,
-                {.path = path, .offset = damaged_at, .ordinal = lengths.size()}, kDamageAdvice);
+                {.path = path, .offset = damaged_at, .ordinal = frames.lengths.size()},
+                kDamageAdvice);
   };
   for (ByteView payload; look(payload);) {
-    lengths.push_back(CheckedLength(payload.size(), path, window.offset(), lengths.size()));
+    frames.lengths.push_back(
+        CheckedLength(payload.size(), path, window.offset(), frames.lengths.size()));
+    frames.crcs.push_back(FrameCrc(payload.data() + payload.size()));
     window.Skip(payload.size() + kFrameBytes);
   }
-  return lengths;
+  return frames;
 }
 
 }  // namespace recpack

@@ -1,4 +1,4 @@
-// Parser of the frames in a Window: payloads, damage, and record lengths for an index.
+// Parser of the frames in a Window: payloads, damage, and entries for an index.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace recpack {
 
 // Advice for errors about damaged shards.
 inline constexpr char kDamageAdvice[] =
-    "recpack verify lists all damage, recpack repair saves what is whole";
+    "recpack verify lists all damage, recpack repair recovers the intact records";
 
 enum class FrameState { kWhole, kEnd, kDamaged };
 
@@ -28,11 +28,15 @@ FrameState LookAtFrame(Window& window, FrameCrcs crcs, uint64_t most_bytes, Byte
 // is too long for an index.
 uint32_t CheckedLength(uint64_t length, const std::string& path, uint64_t offset, size_t ordinal);
 
-// Returns the payload lengths of all frames from the start of the window to the end of its source.
+struct FrameTable {
+  std::vector<uint32_t> lengths;  // payload bytes
+  std::vector<uint32_t> crcs;     // masked CRCs of the payloads, as the frames store them
+};
+
+// Returns what an index holds of all frames from the start of the window to the end of its source.
 // Checks the CRCs of lengths, and with `verify` those of payloads. `most_bytes`: upper limit of the
 // stream's size. Throws Error with the place in the file `path`: kCorrupt at the first damage, and
 // as CheckedLength().
-std::vector<uint32_t> ReadLengths(Window& window, bool verify, uint64_t most_bytes,
-                                  const std::string& path);
+FrameTable ReadFrames(Window& window, bool verify, uint64_t most_bytes, const std::string& path);
 
 }  // namespace recpack

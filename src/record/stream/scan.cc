@@ -20,7 +20,7 @@ constexpr size_t kReadBytes = size_t{256} << 10;
 constexpr size_t kSkimBytes = 512;
 constexpr uint64_t kLongRecord = 24 << 10;
 
-// Reads the headers of an uncompressed shard; payloads are not checked.
+// Reads the headers and footers of an uncompressed shard; payloads are not checked.
 class HeaderScan {
  public:
   explicit HeaderScan(const ReadableFile& file)
@@ -28,10 +28,11 @@ class HeaderScan {
         size_(file.Size()),
         buffer_(std::make_unique_for_overwrite<uint8_t[]>(kReadBytes)) {}
 
-  std::vector<uint32_t> Run() {
-    std::vector<uint32_t> lengths;
+  FrameTable Run() {
+    FrameTable frames;
+    std::vector<uint32_t>& lengths = frames.lengths;
     for (uint64_t at = 0; at < size_;) {
-      const uint8_t* header = HeaderAt(at);
+      const uint8_t* header = Find(at, kFrameHeaderBytes);
       if (header == nullptr)
         Fail("the file ends within the header of a record", at, lengths.size());
       if (!FrameHeaderHolds(header)) {
@@ -44,16 +45,20 @@ class HeaderScan {
       lengths.push_back(CheckedLength(length, file_.path(), at, lengths.size()));
       at += length + kFrameBytes;
       read_bytes_ = length < kLongRecord ? kReadBytes : kSkimBytes;
+      const uint8_t* footer = Find(at - kFrameFooterBytes, kFrameFooterBytes);
+      if (footer == nullptr) Fail("the file was cut off meanwhile", at, lengths.size());
+      frames.crcs.push_back(FrameCrc(footer));
     }
-    return lengths;
+    return frames;
   }
 
  private:
-  const uint8_t* HeaderAt(uint64_t at) {
-    if (at - begin_ + kFrameHeaderBytes > have_) {
+  // Returns `size` bytes at `at`, valid until the next call; null if the file ends before.
+  const uint8_t* Find(uint64_t at, size_t size) {
+    if (at - begin_ + size > have_) {
       begin_ = at;
       have_ = file_.ReadAt(at, {buffer_.get(), read_bytes_});
-      if (have_ < kFrameHeaderBytes) return nullptr;
+      if (have_ < size) return nullptr;
     }
     return buffer_.get() + (at - begin_);
   }
@@ -72,11 +77,11 @@ class HeaderScan {
 };
 
 // Reads all bytes of a shard, inflated if it is compressed.
-std::vector<uint32_t> ReadThrough(const ReadableFile& file, Compression compression, bool verify) {
+FrameTable ReadThrough(const ReadableFile& file, Compression compression, bool verify) {
   const uint64_t most_bytes = file.Size() * (compression == Compression::kNone ? 1 : kMostDeflated);
   Window window(MakeByteSource(file, compression),
                 std::min<uint64_t>(kScanWindowBytes, most_bytes));
-  return ReadLengths(window, verify, most_bytes, file.path());
+  return ReadFrames(window, verify, most_bytes, file.path());
 }
 
 }  // namespace
@@ -87,16 +92,19 @@ ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) 
   entries.name = std::filesystem::path(path).filename();
   entries.file_bytes = file->Size();
   entries.compression = DetectCompression(*file);
+  FrameTable frames;
   if (entries.compression == Compression::kNone && !verify) {
-    entries.lengths = HeaderScan(*file).Run();
+    frames = HeaderScan(*file).Run();
   } else if (auto stream = ReadFlushedStream(*file, entries.compression, verify)) {
-    entries.lengths = std::move(stream->lengths);
+    frames = std::move(stream->frames);
     entries.flush_points = std::move(stream->flush_points);
   } else {
-    entries.lengths = ReadThrough(*file, entries.compression, verify);
+    frames = ReadThrough(*file, entries.compression, verify);
   }
-  entries.check =
-      ShardCheck(entries.lengths, entries.flush_points, ReadTail(*file, entries.file_bytes));
+  entries.lengths = std::move(frames.lengths);
+  entries.crcs = std::move(frames.crcs);
+  entries.check = ShardCheck(entries.lengths, entries.crcs, entries.flush_points,
+                             ReadTail(*file, entries.file_bytes));
   return entries;
 }
 

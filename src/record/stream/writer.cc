@@ -41,6 +41,7 @@ struct RecordWriter::State {
     used += payload + kFrameBytes;
     begun = false;
     entries.lengths.push_back(static_cast<uint32_t>(payload));
+    entries.crcs.push_back(FrameCrc(buffer.data() + used - kFrameFooterBytes));
     if (options.compression == Compression::kNone) return;
     since_flush += payload + kFrameBytes;
     if (since_flush >= options.flush_interval) AddFlushPoint();
@@ -102,8 +103,8 @@ void RecordWriter::Finish(bool sync) {
   State& state = *state_;
   state.Drain();
   state.entries.file_bytes = state.sink->Finish(sync);
-  state.entries.check =
-      ShardCheck(state.entries.lengths, state.entries.flush_points, state.sink->tail());
+  state.entries.check = ShardCheck(state.entries.lengths, state.entries.crcs,
+                                   state.entries.flush_points, state.sink->tail());
   state.digest = state.sink->digest();
   if (const auto slash = state.path.rfind('/'); slash != std::string::npos) {
     state.entries.name = state.path.substr(slash + 1);

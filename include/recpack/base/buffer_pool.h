@@ -1,4 +1,4 @@
-// Pool of memory buffers for records.
+// Pool of large memory buffers.
 #pragma once
 
 #include <array>
@@ -10,13 +10,14 @@
 
 namespace recpack {
 
-// Reuses large buffers, since faulting in fresh pages costs more than reading a cached record into
+// Reuses large buffers, since faulting in fresh pages costs more than reading cached bytes into
 // them. A buffer returns to the pool when its last owner releases it, on any thread. Small buffers
-// are left to malloc. Thread-safe.
+// are left to malloc. Thread-safe. In a forked child it keeps nothing: its lock may be held by a
+// thread that does not exist there.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   // Keeps at most `max_kept_bytes` of unused buffers.
-  explicit BufferPool(size_t max_kept_bytes) : max_kept_bytes_(max_kept_bytes) {}
+  explicit BufferPool(size_t max_kept_bytes);
 
   // Returns at least `size` bytes, uninitialised. The buffer keeps the pool alive.
   std::shared_ptr<uint8_t[]> Take(size_t size);
@@ -27,9 +28,10 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   void GiveBack(Buffer buffer, size_t size_class) noexcept;
 
   const size_t max_kept_bytes_;
+  const int process_;
   std::mutex mutex_;
   size_t kept_bytes_ = 0;
-  std::array<std::vector<Buffer>, 64> kept_;  // by log2 of the size
+  std::array<std::vector<Buffer>, 256> kept_;  // by class of size
 };
 
 }  // namespace recpack

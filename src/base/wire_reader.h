@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "recpack/base/bytes.h"
-#include "src/example/wire.h"
+#include "src/base/wire.h"
 
 namespace recpack {
 
 // Reads the fields of one message. Throws Error (kCorrupt) with the offset from `base`, the start
-// of the record.
+// of the record or file; its reason says what is wrong, and the caller what the bytes are not.
 class WireReader {
  public:
   WireReader(const uint8_t* base, ByteView bytes) noexcept

@@ -1,4 +1,4 @@
-// Subset of Protocol Buffers' wire format for tf.train.Example (docs/format/example.md).
+// Subset of Protocol Buffers' wire format.
 #pragma once
 
 #include <bit>

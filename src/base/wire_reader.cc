@@ -1,4 +1,4 @@
-#include "src/example/wire_reader.h"
+#include "src/base/wire_reader.h"
 
 #include <string>
 
@@ -13,7 +13,7 @@ constexpr int kMaxDepth = 100;
 }  // namespace
 
 void WireReader::Fail(std::string_view reason) const {
-  throw Error(ErrorKind::kCorrupt, "not a tf.train.Example: " + std::string(reason),
+  throw Error(ErrorKind::kCorrupt, std::string(reason),
               {.offset = static_cast<uint64_t>(at_ - base_)});
 }
 
