@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #define RECPACK_PATH avx512
 #define RECPACK_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#include "kernels/host/norm_rows.h"
+#include "kernels/host/norm_path.h"
 
 namespace recpack {
 

@@ -1,7 +1,7 @@
 // Code paths of batch normalisation for each CPU level.
 #pragma once
 
-#include "recpack/kernels/batch_norm.h"
+#include "kernels/batch_norm.h"
 
 namespace recpack {
 

@@ -1,6 +1,6 @@
 #define RECPACK_PATH portable
 #define RECPACK_TARGET
-#include "kernels/host/norm_rows.h"
+#include "kernels/host/norm_path.h"
 
 namespace recpack {
 

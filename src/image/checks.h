@@ -1,4 +1,5 @@
-// Checks of decoders and encoders. All throw Error, kInvalidArgument unless they say otherwise.
+// Checks of decoders and encoders, and what damage leaves. Checks throw Error, kInvalidArgument
+// unless they say otherwise.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,9 @@
 #include "recpack/image/image.h"
 
 namespace recpack {
+
+// Value of the pixels that a damaged file lacks.
+inline constexpr uint8_t kGrey = 128;
 
 // The region must not be empty and must lie inside the image.
 void CheckRegion(const Region& region, int64_t image_width, int64_t image_height);

@@ -1,4 +1,4 @@
-// Decoder for JPEG, PNG, WebP and BMP images.
+// Decoder for JPEG, PNG, WebP, BMP and GIF images.
 #pragma once
 
 #include <cstdint>

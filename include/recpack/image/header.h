@@ -12,9 +12,6 @@ enum class ImageFormat : uint8_t { kUnknown, kJpeg, kPng, kGif, kBmp, kWebp };
 // Returns "jpeg", "png", "gif", "bmp", "webp" or "unknown".
 const char* ImageFormatName(ImageFormat format);
 
-// Tells whether ImageDecoder decodes the format: JPEG, PNG, WebP, BMP.
-bool IsDecoded(ImageFormat format);
-
 struct ImageHeader {
   ImageFormat format = ImageFormat::kUnknown;
   int width = 0;   // pixels, as stored: before the orientation is applied

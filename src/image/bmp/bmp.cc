@@ -18,8 +18,6 @@ constexpr size_t kFileHeader = 14;    // BITMAPFILEHEADER
 constexpr uint32_t kCoreHeader = 12;  // BITMAPCOREHEADER
 constexpr uint32_t kInfoHeader = 40;  // BITMAPINFOHEADER
 constexpr uint32_t kUncompressed = 0, kMasks = 3, kMasksWithAlpha = 6;
-constexpr uint8_t kGrey = 128;
-
 using Colour = std::array<uint8_t, 3>;
 
 // Bits of a pixel that hold a channel.
@@ -115,6 +113,10 @@ bool IsGray(const std::vector<Colour>& palette) {
   return std::ranges::all_of(palette, [](const Colour& c) { return c[0] == c[1] && c[1] == c[2]; });
 }
 
+bool IsBlackAndWhite(const BmpLayout& layout) {
+  return layout.bits == 1 && layout.palette == std::vector<Colour>{{0, 0, 0}, {255, 255, 255}};
+}
+
 uint32_t IndexAt(const uint8_t* row, int x, int bits) {
   const int a_byte = 8 / bits;
   const int shift = 8 - bits * (x % a_byte + 1);
@@ -178,19 +180,21 @@ void DecodeBmp(ByteView bytes, const DecodeOptions& options, Image& out) {
   if (end > bytes.size() && !options.allow_damage) {
     throw Error(ErrorKind::kCorrupt, "the BMP ends inside its pixels", {.offset = bytes.size()});
   }
-  const bool as_indices = options.layout == PixelLayout::kOne && !layout.palette.empty();
+  const bool has_palette = !layout.palette.empty();
+  const bool as_indices =
+      options.layout == PixelLayout::kOne && has_palette && !IsBlackAndWhite(layout);
   const bool as_gray =
-      options.layout != PixelLayout::kRgb && !layout.palette.empty() && IsGray(layout.palette);
+      options.layout != PixelLayout::kRgb && has_palette && !as_indices && IsGray(layout.palette);
   out.Reshape(layout.width, layout.height, as_indices || as_gray ? 1 : 3);
   for (int i = 0; i < layout.height; ++i) {
     const size_t at = layout.pixels_at + static_cast<size_t>(i) * layout.row_bytes;
     uint8_t* const to = out.row(layout.from_top ? i : layout.height - 1 - i);
     if (at + layout.row_bytes > bytes.size()) {
       std::fill_n(to, out.row_bytes(), kGrey);
-    } else if (layout.palette.empty()) {
+    } else if (!has_palette) {
       DecodeColours(&bytes[at], layout, to);
     } else {
-      DecodeIndices(&bytes[at], layout, as_indices && !as_gray, to, out.channels);
+      DecodeIndices(&bytes[at], layout, as_indices, to, out.channels);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "src/base/format.h"
 #include "src/image/bmp/bmp.h"
 #include "src/image/checks.h"
+#include "src/image/gif/gif.h"
 #include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/jpeg/jpeg_sequential.h"
 #include "src/image/png/decode_png.h"
@@ -58,12 +59,6 @@ void RefuseNotDecoded(ByteView bytes, const ImageHeader& header) {
     throw Error(ErrorKind::kCorrupt, "is not an image: " + DescribeStart(bytes), {},
                 "leave it out; the loader can put another record in its place");
   }
-  if (!IsDecoded(header.format)) {
-    throw Error(ErrorKind::kUnsupported,
-                format("is an image of the format {}; JPEG, PNG, WebP and BMP are decoded",
-                       ImageFormatName(header.format)),
-                {}, "convert it before packing");
-  }
   if (header.width < 1 || header.height < 1) {
     throw Error(ErrorKind::kCorrupt, format("is a {} whose header is cut off or damaged",
                                             ImageFormatName(header.format)));
@@ -92,7 +87,10 @@ void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& o
     case ImageFormat::kBmp:
       DecodeBmp(bytes, options, out);
       break;
-    default:
+    case ImageFormat::kGif:
+      DecodeGif(bytes, options, out);
+      break;
+    case ImageFormat::kUnknown:
       break;  // refused above
   }
   if (options.layout == PixelLayout::kOne && out.channels == 3) KeepLuma(out);

@@ -31,11 +31,6 @@ const char* ImageFormatName(ImageFormat type) {
   return "unknown";
 }
 
-bool IsDecoded(ImageFormat type) {
-  return type == ImageFormat::kJpeg || type == ImageFormat::kPng || type == ImageFormat::kWebp ||
-         type == ImageFormat::kBmp;
-}
-
 ImageHeader ReadImageHeader(ByteView bytes) {
   if (BeginsWith(bytes, "\xFF\xD8")) return ReadJpegHeader(bytes);
   if (BeginsWith(bytes, "\x89PNG")) return ReadPngHeader(bytes);

@@ -1,7 +1,6 @@
 #include "recpack/image/resize.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "recpack/base/bytes.h"
 #include "recpack/base/error.h"
@@ -226,27 +225,6 @@ Image Resize(const Image& image, const ResizeOptions& options) {
   out.Reshape(std::max(0, options.width), std::max(0, options.height), image.channels);
   Resizer().Resize(ToView(image), {0, 0, image.width, image.height}, options.filter, ToSpan(out));
   return out;
-}
-
-ImageSize ScaleShorterSide(ImageSize size, int shorter) {
-  if (size.width < 1 || size.height < 1) {
-    throw Error(ErrorKind::kInvalidArgument,
-                format("cannot scale an image of {} x {}", size.width, size.height));
-  }
-  const auto scale = [&](int longer, int by) {
-    const int64_t scaled = int64_t{shorter} * longer / by;
-    if (scaled > std::numeric_limits<int>::max()) {
-      throw Error(
-          ErrorKind::kUnsupported,
-          format("an image of {} x {} is too narrow: with a shorter side of {} its longer side "
-                 "would have {} pixels",
-                 size.width, size.height, shorter, scaled),
-          {}, "leave it out, or crop it first");
-    }
-    return std::max(1, static_cast<int>(scaled));
-  };
-  if (size.width <= size.height) return {shorter, scale(size.height, size.width)};
-  return {scale(size.width, size.height), shorter};
 }
 
 }  // namespace recpack

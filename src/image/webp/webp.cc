@@ -14,7 +14,6 @@
 namespace recpack {
 namespace {
 
-constexpr uint8_t kGrey = 128;
 constexpr size_t kFirstChunk = 12, kChunkHeader = 8;
 constexpr uint8_t kHasExif = 0x08;
 

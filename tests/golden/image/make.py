@@ -194,6 +194,20 @@ def make_bmps():
             expect(f"bmp_{path.stem}", Image.open(path).convert("RGB"))
 
 
+def make_gifs():
+    photo = Image.open(HERE / "real_420.jpg").convert("RGB").resize((61, 45))
+    photo.quantize(200).save(HERE / "palette.gif", interlace=False)
+    photo.quantize(256).save(HERE / "interlaced.gif", interlace=True)
+    photo.convert("L").save(HERE / "gray.gif")
+    photo.convert("1").save(HERE / "bit.gif")
+    photo.save(HERE / "animated.gif", save_all=True, append_images=[photo.transpose(Image.FLIP_LEFT_RIGHT)])
+    part = (HERE / "palette.gif").read_bytes()
+    at = part.index(b",\0\0\0\0")  # the first image, which then begins at 5, 9: beyond the screen, and not from its corner
+    (HERE / "shifted.gif").write_bytes(part[:at] + struct.pack("<BHH", 0x2C, 5, 9) + part[at + 5:])
+    for path in sorted(HERE.glob("*.gif")):
+        expect(f"gif_{path.stem}", Image.open(path).convert("RGB"))
+
+
 def main():
     originals = {path.name: path for path in pathlib.Path(sys.argv[1]).rglob("*.JPEG")}
     for name, original in REAL.items():
@@ -204,6 +218,7 @@ def main():
     make_others()
     make_webps()
     make_bmps()
+    make_gifs()
 
 
 if __name__ == "__main__":
