@@ -1,6 +1,7 @@
 #include "recpack/device/batch.h"
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/device/slot.h"
 
@@ -19,10 +20,8 @@ const void* DeviceBatch::Raw(const std::string& name) const {
   for (size_t i = 0; i < arrays_->size(); ++i) {
     if ((*arrays_)[i].name == name) return Raw(i);
   }
-  std::string names;
-  for (const ArraySpec& array : *arrays_) names += (names.empty() ? "" : ", ") + array.name;
   throw Error(ErrorKind::kInvalidArgument, format("the batch has no array '{}'", name), {},
-              "it has: " + names);
+              "it has: " + JoinNames(*arrays_, &ArraySpec::name));
 }
 
 }  // namespace recpack

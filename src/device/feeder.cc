@@ -1,35 +1,20 @@
 #include "recpack/device/feeder.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <thread>
 
-#include "recpack/base/clock.h"
 #include "recpack/base/error.h"
 #include "recpack/base/event_log.h"
 #include "recpack/base/start_thread.h"
 #include "recpack/device/slabs.h"
 #include "src/base/format.h"
 #include "src/device/feeder_target.h"
-#include "src/device/gain_feeding.h"
 #include "src/device/gate.h"
 #include "src/device/lane.h"
 #include "src/device/releaser.h"
+#include "src/device/step_queues.h"
 
 namespace recpack {
-namespace {
-
-// Batches that are ready for one consumer.
-struct Queue {
-  std::shared_ptr<Lane> lane;
-  std::deque<std::optional<DeviceBatch>> batches;  // nullopt: end of an epoch
-};
-
-}  // namespace
 
 struct DeviceFeeder::State {
   State(FeederTarget to, std::unique_ptr<SlabAllocator> own_slabs, std::unique_ptr<Loader> from)
@@ -52,28 +37,23 @@ struct DeviceFeeder::State {
     if (target.runtime != nullptr) {
       releaser = std::make_unique<Releaser>(*target.runtime);
     }
+    std::vector<std::shared_ptr<Lane>> lanes;
     for (const int device : target.devices) {
-      queues.push_back({target.runtime && IsDevice(device)
-                            ? MakeCopyLane(*target.runtime, device, layout, target.depth, *releaser)
-                            : MakeHostLane(layout, target.depth),
-                        {}});
+      lanes.push_back(target.runtime && IsDevice(device)
+                          ? MakeCopyLane(*target.runtime, device, layout, target.depth, *releaser)
+                          : MakeHostLane(layout, target.depth));
     }
-    gain.emplace(*loader, queues.size(), mutex, changed);
+    queues.emplace(std::move(lanes), target.depth, *loader, *gate);
     thread = StartThread<std::jthread>([this] { Run(); });
   }
 
   ~State() {
     loader->WaitNoMore();
     gate->Stop();
-    for (const Queue& queue : queues) queue.lane->pool()->Stop();
-    {
-      const std::lock_guard lock(mutex);
-      stopped = true;
-    }
-    changed.notify_all();
+    queues->Stop();
     if (thread.joinable()) thread.join();
     releaser.reset();  // waits for all copies; the loader then has its slabs back
-    queues.clear();
+    queues.reset();
   }
 
   // Epochs without a step would fill the queues with their ends.
@@ -94,31 +74,28 @@ struct DeviceFeeder::State {
         if (releaser && releaser->failure()) std::rethrow_exception(releaser->failure());
       }
     } catch (...) {  // also when the feeder is destroyed, where it is ignored
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
+      queues->Fail(std::current_exception());
     }
-    changed.notify_all();
   }
 
   // Returns false if the feeder stops.
   bool BringStep() {
     std::vector<DeviceBatch> step;
     std::shared_ptr<const Batch> batch;
-    gain->KeepLead([&](size_t i) { return queues[i].batches.size(); },
-                   [&] { return stopped || abort_reason; });
-    for (size_t i = 0; i < queues.size(); ++i) {
-      const auto slot = TakeSlot(i);
+    queues->KeepLead();
+    for (size_t i = 0; i < queues->consumers(); ++i) {
+      const auto slot = queues->TakeSlot(i);
       if (!slot) return false;
       std::optional<Batch> next;
       if (!gate->Wait()) return false;
       try {
         next = loader->Next();
       } catch (...) {
-        queues[i].lane->pool()->Give(*slot, false);
+        queues->lane(i).pool()->Give(*slot, false);
         throw;
       }
       if (!next) {
-        queues[i].lane->pool()->Give(*slot, false);
+        queues->lane(i).pool()->Give(*slot, false);
         return EndEpoch(std::move(step), batch);
       }
       batch = gate->Hold(std::move(*next), i);
@@ -132,40 +109,31 @@ struct DeviceFeeder::State {
   bool EndEpoch(std::vector<DeviceBatch> step, const std::shared_ptr<const Batch>& last) {
     const LastBatch rule = loader->options().last_batch;
     if (!step.empty() && rule != LastBatch::kDrop) {
-      for (size_t i = step.size(); i < queues.size(); ++i) {
+      for (size_t i = step.size(); i < queues->consumers(); ++i) {
         if (rule == LastBatch::kKeep) {
           step.push_back(Describe(*last));
-          step.back().device_ = queues[i].lane->device();
+          step.back().device_ = queues->lane(i).device();
           step.back().data_.resize(layout.arrays->size());
           continue;
         }
-        const auto slot = TakeSlot(i);
+        const auto slot = queues->TakeSlot(i);
         if (!slot) return false;
         step.push_back(Bring(i, *slot, last));
         std::ranges::fill(step.back().mask_, uint8_t{0});
       }
       Publish(std::move(step), last->token());
     }
-    const std::lock_guard lock(mutex);
-    for (Queue& queue : queues) queue.batches.emplace_back();
+    queues->EndEpoch();
     steps_taken = 0;
-    changed.notify_all();
     return true;
   }
 
-  std::optional<size_t> TakeSlot(size_t index) {
-    waits_for = static_cast<int>(index);
-    const auto slot = queues[index].lane->pool()->Take();
-    waits_for = -1;
-    return slot;
-  }
-
   DeviceBatch Bring(size_t index, size_t slot, const std::shared_ptr<const Batch>& batch) {
-    LaneBatch brought = queues[index].lane->Bring(slot, batch);
+    LaneBatch brought = queues->lane(index).Bring(slot, batch);
     DeviceBatch result = Describe(*batch);
     result.slot_ = std::move(brought.slot);
     result.data_ = std::move(brought.data);
-    result.device_ = queues[index].lane->device();
+    result.device_ = queues->lane(index).device();
     result.size_ = batch->size();
     result.ids_.assign(batch->ids().begin(), batch->ids().begin() + batch->size());
     result.mask_.assign(batch->mask().begin(), batch->mask().begin() + batch->size());
@@ -190,58 +158,12 @@ struct DeviceFeeder::State {
 
   void Publish(std::vector<DeviceBatch> step, const std::string& token) {
     const auto audit = AuditSoFar();
-    const std::lock_guard lock(mutex);
-    for (size_t i = 0; i < step.size(); ++i) {
-      step[i].token_ = token;
-      step[i].audit_ = audit;
-      queues[i].batches.emplace_back(std::move(step[i]));
+    for (DeviceBatch& batch : step) {
+      batch.token_ = token;
+      batch.audit_ = audit;
     }
+    queues->Publish(std::move(step));
     ++steps_taken;
-    changed.notify_all();
-  }
-
-  std::optional<DeviceBatch> Next(size_t index) {
-    Queue& queue = queues[index];
-    std::unique_lock lock(mutex);
-    gain->Asks(index, queue.batches.empty());
-    while (queue.batches.empty() || abort_reason) {
-      if (abort_reason) throw Error(ErrorKind::kDevice, *abort_reason);
-      if (failure) std::rethrow_exception(failure);
-      if (queue.lane->pool()->AllDelivered()) {
-        throw Error(ErrorKind::kInvalidArgument,
-                    format("all {} batches are held by their consumer", target.depth), {},
-                    "release one before the next, or raise `depth`");
-      }
-      const auto deadline = std::chrono::steady_clock::now() + loader->options().stall_timeout;
-      const bool late = changed.wait_until(lock, deadline) == std::cv_status::timeout;
-      if (late && !Overslept(deadline)) CheckConsumers(queue);
-    }
-    std::optional<DeviceBatch> batch = std::move(queue.batches.front());
-    queue.batches.pop_front();
-    gain->Has(index);
-    if (batch && batch->slot_) batch->slot_->Deliver();
-    return batch;
-  }
-
-  // Throws if a step is missing because a consumer keeps what the loader needs, or takes nothing.
-  void CheckConsumers(const Queue& queue) {
-    if (!queue.batches.empty()) return;
-    if (const auto holder = gate->WaitsFor()) {
-      const bool own = &queues[*holder] == &queue;
-      throw Error(
-          own ? ErrorKind::kInvalidArgument : ErrorKind::kIo,
-          format("no batch for {} ms: the consumer at index {} holds one that is {} batches "
-                 "of the loader old, whose memory comes next",
-                 loader->options().stall_timeout.count(), *holder, loader->options().prefetch),
-          {}, "release batches in the order in which they came, or raise `prefetch`");
-    }
-    const int index = waits_for;
-    if (index < 0 || &queues[static_cast<size_t>(index)] == &queue) return;
-    throw Error(ErrorKind::kIo,
-                format("no batch for {} ms: the consumer at index {} takes none and has {} waiting",
-                       loader->options().stall_timeout.count(), index,
-                       queues[static_cast<size_t>(index)].batches.size()),
-                {}, "take one batch of each device a step");
   }
 
   FeederTarget target;
@@ -250,16 +172,8 @@ struct DeviceFeeder::State {
   const DeviceLayout layout;
   std::shared_ptr<Gate> gate;
   std::unique_ptr<Releaser> releaser;
-  std::atomic<int> waits_for = -1;  // index of the consumer that has to make room
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Queue> queues;    // per consumer
-  std::exception_ptr failure;  // thrown after the queued batches
-  std::optional<std::string> abort_reason;
-  bool stopped = false;
+  std::optional<StepQueues> queues;
   uint64_t steps_taken = 0;  // feeder's thread only
-  std::optional<GainFeeding> gain;
   std::jthread thread;
 };
 
@@ -278,29 +192,17 @@ DeviceFeeder::DeviceFeeder(std::unique_ptr<Loader> loader, DeviceFeederOptions o
 DeviceFeeder::~DeviceFeeder() = default;
 
 std::optional<DeviceBatch> DeviceFeeder::Next(size_t index) {
-  if (index >= state_->queues.size()) {
+  if (index >= devices()) {
     throw Error(ErrorKind::kInvalidArgument,
-                format("there is no consumer {} of {}", index, state_->queues.size()), {},
+                format("there is no consumer {} of {}", index, devices()), {},
                 "they count from 0, as the feeder's `devices`");
   }
-  std::optional<DeviceBatch> batch;
-  {
-    const InputWaitSpan span(static_cast<uint16_t>(index));
-    batch = state_->Next(index);
-  }
-  state_->gain->Tell(index, batch);
-  return batch;
+  return state_->queues->Next(index);
 }
 
-void DeviceFeeder::Abort(const std::string& reason) {
-  {
-    const std::lock_guard lock(state_->mutex);
-    if (!state_->abort_reason) state_->abort_reason = reason;
-  }
-  state_->changed.notify_all();
-}
+void DeviceFeeder::Abort(const std::string& reason) { state_->queues->Abort(reason); }
 
-size_t DeviceFeeder::devices() const noexcept { return state_->queues.size(); }
+size_t DeviceFeeder::devices() const noexcept { return state_->queues->consumers(); }
 
 const std::vector<ArraySpec>& DeviceFeeder::arrays() const noexcept {
   return *state_->layout.arrays;

@@ -7,9 +7,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/loader/stats.h"
+#include "tests/base/error_of.h"
 #include "tests/base/other_threads.h"
 #include "tests/device/feeding.h"
-#include "tests/loader/error_of.h"
 #include "tests/loader/stuck_files.h"
 
 namespace recpack {

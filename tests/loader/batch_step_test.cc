@@ -12,7 +12,7 @@
 #include "recpack/kernels/mix.h"
 #include "recpack/loader/loader.h"
 #include "src/loader/image/beta.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/loader/small_split.h"
 
 namespace recpack {

@@ -13,7 +13,7 @@
 #include "recpack/loader/loader.h"
 #include "recpack/record/writer.h"
 #include "src/base/format.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/loader/settled.h"
 #include "tests/loader/small_split.h"
 

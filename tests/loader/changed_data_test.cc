@@ -14,6 +14,7 @@
 #include "recpack/base/error.h"
 #include "recpack/loader/audit.h"
 #include "recpack/loader/loader.h"
+#include "recpack/record/framing.h"
 #include "recpack/record/index.h"
 #include "src/pack/check/repair.h"
 #include "src/pack/job/pack.h"
@@ -98,6 +99,23 @@ std::pair<size_t, size_t> Stretch(Random& random, size_t size) {
   return {begin, std::min(size, begin + 1 + Below(random, most))};
 }
 
+// Copies a whole frame over another one of the same length, if the file has such frames.
+void CopyRecord(Random& random, ByteBuffer& bytes) {
+  std::map<uint64_t, std::vector<size_t>> frames;  // offsets by length
+  for (size_t at = 0; at + kFrameBytes <= bytes.size() && FrameHeaderHolds(bytes.data() + at);) {
+    const uint64_t length = FrameLength(bytes.data() + at);
+    frames[length].push_back(at);
+    at += length + kFrameBytes;
+  }
+  for (const auto& [length, offsets] : frames) {
+    if (offsets.size() < 2) continue;
+    const auto from =
+        bytes.begin() + static_cast<ptrdiff_t>(offsets[Below(random, offsets.size())]);
+    const auto to = bytes.begin() + static_cast<ptrdiff_t>(offsets[Below(random, offsets.size())]);
+    if (from != to) std::copy_n(from, length + kFrameBytes, to);
+  }
+}
+
 // Changes one file; says how. Nothing where the change leaves the file as it is.
 std::string Change(Random& random, const Files& files, const std::string& path) {
   const ByteBuffer& old = files.at(path);
@@ -107,7 +125,7 @@ std::string Change(Random& random, const Files& files, const std::string& path) 
   const auto another =
       std::next(files.begin(), static_cast<ptrdiff_t>(Below(random, files.size())));
   std::string how;
-  switch (Below(random, 12)) {
+  switch (Below(random, 13)) {
     case 0:
       how = "is emptied";
       bytes.clear();
@@ -158,6 +176,10 @@ std::string Change(Random& random, const Files& files, const std::string& path) 
     case 10:
       how = "has a bit flipped";
       if (!bytes.empty()) bytes[begin] ^= static_cast<uint8_t>(1U << Below(random, 8));
+      break;
+    case 11:
+      how = "has a record copied over another of its length";
+      CopyRecord(random, bytes);
       break;
     default:
       how = "has random bytes";

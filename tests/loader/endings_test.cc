@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "src/base/format.h"
+#include "tests/base/error_of.h"
 #include "tests/base/forked.h"
 #include "tests/base/other_threads.h"
 #include "tests/base/sanitizers.h"
-#include "tests/loader/error_of.h"
 #include "tests/loader/settled.h"
 #include "tests/loader/small_split.h"
 

@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "recpack/base/random.h"
+#include "tests/base/error_of.h"
 #include "tests/base/forked.h"
 #include "tests/base/sanitizers.h"
-#include "tests/loader/error_of.h"
 #include "tests/loader/settled.h"
 #include "tests/loader/small_split.h"
 

@@ -1,7 +1,10 @@
 #include "src/loader/run/ledger.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +12,7 @@
 #include <set>
 
 #include "recpack/base/error.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/loader/small_split.h"
 
 namespace recpack {
@@ -159,6 +162,24 @@ TEST_F(LedgerTest, RefusesAnotherRunsAndWhatIsNone) {
   EXPECT_EQ(text.kind(), ErrorKind::kCorrupt);
   EXPECT_EQ(text.place().offset, 0u);
   EXPECT_EQ(ErrorOf([&] { Loader(dataset_, Options("no/folder")); }).kind(), ErrorKind::kNotFound);
+}
+
+TEST_F(LedgerTest, MayBeAPipeThatSomebodyReads) {
+  ASSERT_EQ(::mkfifo(File("pipe").c_str(), 0600), 0);
+  const Error error = ErrorOf([&] { Loader(dataset_, Options("pipe")); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+  EXPECT_THAT(error.reason(), HasSubstr("nobody reads this pipe"));
+  std::string read;
+  const int reader = ::open(File("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  {
+    Loader loader(dataset_, Options("pipe"));
+    Take(loader, 12);
+    char bytes[4096];
+    const ssize_t got = ::read(reader, bytes, sizeof bytes);
+    read.assign(bytes, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    EXPECT_EQ(read.substr(0, read.find('\n') + 1), LedgerLine(loader.substitutions()[0]));
+  }
+  ::close(reader);
 }
 
 TEST_F(LedgerTest, AFullDiskIsAnError) {

@@ -12,7 +12,7 @@
 #include "recpack/base/hash.h"
 #include "recpack/base/random.h"
 #include "recpack/loader/token.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/loader/small_split.h"
 
 namespace recpack {
@@ -74,6 +74,49 @@ TEST(Loader, ResumesAtEveryBatchBitForBit) {
       EXPECT_EQ(rest[0], expected[cut + 1]) << static_cast<int>(last) << " " << cut;
       EXPECT_EQ(rest[1], expected[cut + 2]) << static_cast<int>(last) << " " << cut;
     }
+  }
+}
+
+uint64_t SamplesRead(const Loader& loader) {
+  uint64_t samples = 0;
+  for (const WorkerStats& worker : loader.stats().workers) {
+    samples += worker.stages[static_cast<size_t>(Stage::kRead)].count;
+  }
+  return samples;
+}
+
+TEST(Loader, EndsAfterItsEpochsAndReadsNothingMore) {
+  const SmallSplit split(57);
+  const Dataset dataset = Dataset::Open(split.folder());
+  for (const LastBatch last : {LastBatch::kDrop, LastBatch::kPad, LastBatch::kKeep}) {
+    LoaderOptions options = BatchOptions(10);
+    options.last_batch = last;
+    Loader endless(dataset, options);
+    const auto expected = Take(endless, 14);
+    options.epochs = 2;
+    const size_t all = 2 * endless.steps_per_epoch();
+    for (const size_t begin : {size_t{0}, size_t{3}, size_t{8}, all}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(last) << ", from " << begin);
+      if (begin > 0) options.resume = expected[begin - 1].token;
+      Loader loader(dataset, options);
+      EXPECT_EQ(Take(loader, all - begin),
+                std::vector(expected.begin() + static_cast<ptrdiff_t>(begin),
+                            expected.begin() + static_cast<ptrdiff_t>(all)));
+      EXPECT_FALSE(loader.Next());  // the end of the last epoch
+      for (int again = 0; again < 2; ++again) {
+        const Error error = ErrorOf([&] { loader.Next(); });
+        EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+        EXPECT_THAT(error.reason(), HasSubstr("all 2 epochs of the loader are over"));
+      }
+      if (begin == 0 && last == LastBatch::kKeep) {
+        EXPECT_EQ(SamplesRead(loader), 2 * 57u);
+      }
+    }
+    options.resume = {};
+    options.epoch = 2;
+    Loader none(dataset, options);
+    EXPECT_EQ(ErrorOf([&] { none.Next(); }).kind(), ErrorKind::kInvalidArgument);
+    EXPECT_EQ(SamplesRead(none), 0u);
   }
 }
 
@@ -276,7 +319,7 @@ TEST(Loader, SaysWhatItDoesNotDo) {
   EXPECT_THAT(reason([](auto& o) { o.batch_size = 0; }), HasSubstr("batch size"));
   EXPECT_THAT(reason([](auto& o) { o.batch_size = 31; }), HasSubstr("31 samples"));
   EXPECT_THAT(reason([](auto& o) { o.rank = 1; }), HasSubstr("no rank 1 of 1"));
-  EXPECT_THAT(reason([](auto& o) { o.local_ranks = 2; }), HasSubstr("not 2 ranks from 0 on, of 1"));
+  EXPECT_THAT(reason([](auto& o) { o.local_ranks = 2; }), HasSubstr("exceed the world size 1"));
   EXPECT_THAT(reason([](auto& o) { o.local_ranks = o.world_size = 2; }),
               HasSubstr("whole batches"));
   EXPECT_THAT(reason([](auto& o) { o.prefetch = 1; }), HasSubstr("prefetch is below 2"));

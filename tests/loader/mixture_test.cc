@@ -10,7 +10,7 @@
 #include "recpack/base/error.h"
 #include "recpack/loader/loader.h"
 #include "src/loader/order/sampler.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/loader/small_split.h"
 
 namespace recpack {

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 
 namespace recpack {
 namespace {

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "recpack/base/error.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/loader/small_split.h"
 
 namespace recpack {

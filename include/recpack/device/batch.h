@@ -64,6 +64,7 @@ class DeviceBatch {
  private:
   friend class DeviceFeeder;
   friend class GainFeeding;
+  friend class StepQueues;
 
   std::unique_ptr<DeviceSlot> slot_;
   std::shared_ptr<const std::vector<ArraySpec>> arrays_;

@@ -16,4 +16,8 @@ inline constexpr const char* kLabelNames[] = {"image/class/label", "label"};
 // that lists the record's features if it is missing.
 const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature);
 
+// Returns the feature that holds the picture, as an ImageField without a feature reads it: the
+// first that exists of image/encoded, image, jpg, jpeg, png, webp, bmp, gif. Null if there is none.
+const FeatureView* FindPicture(const ExampleView& example) noexcept;
+
 }  // namespace recpack

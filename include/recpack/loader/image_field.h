@@ -40,11 +40,10 @@ struct ImageDecoding {
   bool operator==(const ImageDecoding&) const = default;
 };
 
-// An image: an encoded JPEG, PNG, WebP or BMP, or raw bytes of a known shape.
+// An image: an encoded JPEG, PNG, WebP, BMP or GIF, or raw bytes of a known shape.
 struct ImageField {
   std::string name = "image";
-  // Feature with the image. Default: the first that exists of image/encoded, image, jpg, jpeg, png,
-  // webp, bmp.
+  // Feature with the image. Default: FindPicture().
   std::string feature;
   // Shape of raw bytes: channels (1 to 3), height, width, planar. All 0: the image is encoded, the
   // format is detected from its first bytes.

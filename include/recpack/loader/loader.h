@@ -59,8 +59,11 @@ struct LoaderOptions {
   // step.
   uint32_t local_ranks = 1;
   LastBatch last_batch = LastBatch::kDrop;
-  uint64_t epoch = 0;     // first epoch; ignored if `resume` is set
-  std::string resume;     // token to resume after; empty: begins at `epoch`
+  uint64_t epoch = 0;  // first epoch; ignored if `resume` is set
+  std::string resume;  // token to resume after; empty: begins at `epoch`
+  // Number of epochs of the whole training, those before a resume token included; 0: no end. After
+  // the last one nothing more is read, fetched or made, and Next() throws.
+  uint64_t epochs = 0;
   int threads = 0;        // 0: AvailableThreads()
   uint32_t prefetch = 4;  // slabs of the ring: batches made ahead or held by the consumer
   // Maximum number of batches that the consumer may hold; at least 2. When the consumer requests
@@ -128,6 +131,7 @@ class Loader {
   // needed next;
   // - kIo, naming what is waited for, if no batch came for stall_timeout; the next call waits
   // again;
+  // - kInvalidArgument after the end of the last of `epochs`;
   // - whatever the slab allocator throws if a held batch cannot be replaced; the next call succeeds
   // once a batch was released;
   // - kInvalidArgument in a child forked since the loader was made: threads are not inherited.

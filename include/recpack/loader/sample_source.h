@@ -23,6 +23,10 @@ class SampleSource {
   // to do.
   virtual bool InMemory(std::span<const uint64_t> ids) = 0;
 
+  // Announces that these samples will be announced: files in an object store, each of which takes a
+  // round trip to open, are opened at once. A hint, as Advise().
+  virtual void WillOpen(std::span<const uint64_t>) {}
+
   // Announces that these samples will be read soon, by any source. A hint: does not block, reports
   // no errors and may do nothing.
   virtual void Advise(std::span<const uint64_t> ids) = 0;

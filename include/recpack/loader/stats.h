@@ -46,9 +46,43 @@ struct PictureStats {
   uint64_t coded_bytes = 0;  // encoded bytes read to decode them
 };
 
+// What readers of objects in stores (s3://, gs://, https://) waited for.
+enum class StoreWait : uint8_t {
+  kFirstByte,  // for the first byte of an answer
+  kTransfer,   // for the rest of it
+  kThrottled,  // because the store answered 429 or 503: pauses, repetitions, fewer requests at once
+  kRetry,      // because of other failures: pauses and repetitions
+};
+inline constexpr size_t kStoreWaits = 4;
+
+const char* StoreWaitName(StoreWait wait) noexcept;  // "first_byte", "transfer", ...
+
+// What a worker fetched from object stores, and waited for. All 0 for files on disks.
+struct StoreStats {
+  // Waits of the worker: parts of kInput. Includes the current wait so far
+  std::array<std::chrono::nanoseconds, kStoreWaits> waits{};
+  // Requests that are over, also those that failed:
+  uint64_t requests = 0;
+  uint64_t bytes = 0;                      // of accepted answers
+  std::chrono::nanoseconds first_byte{0};  // sum over the requests: from sending to the first byte
+  std::chrono::nanoseconds transfer{0};    // sum over the requests: from there to the last
+  uint64_t throttled = 0;                  // answered with 429 or 503
+  uint64_t retried = 0;                    // sent again after a failure, 429 and 503 included
+  uint64_t hedged = 0;                     // sent a second time because the answer was late
+  // Bytes that were announced to be read, with RECPACK_CACHE_BYTES; otherwise 0:
+  uint64_t cache_hits = 0;    // in the cache
+  uint64_t cache_misses = 0;  // fetched from the store
+
+  std::chrono::nanoseconds wait(StoreWait what) const noexcept {
+    return waits[static_cast<size_t>(what)];
+  }
+  void Add(const StoreStats& other) noexcept;
+};
+
 struct WorkerStats {
   std::array<StageStats, kStages> stages;
   PictureStats pictures;
+  StoreStats store;
   Stage now = Stage::kRoom;
   // Lower bound of the time in this stage: since its block was last written
   std::chrono::nanoseconds now_for{0};
@@ -96,6 +130,7 @@ struct LoaderStats {
 
   StageStats Total(Stage stage) const noexcept;  // sum over the workers
   PictureStats TotalPictures() const noexcept;
+  StoreStats TotalStore() const noexcept;
 };
 
 struct StatsReading {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -36,10 +37,8 @@ const ArraySpec& BatchView::Spec(const std::string& name) const { return FindArr
 const ArraySpec& FindArray(const std::vector<ArraySpec>& arrays, const std::string& name) {
   const auto found = std::ranges::find(arrays, name, &ArraySpec::name);
   if (found != arrays.end()) return *found;
-  std::string names;
-  for (const ArraySpec& array : arrays) names += (names.empty() ? "" : ", ") + array.name;
   throw Error(ErrorKind::kInvalidArgument, format("the batch has no array '{}'", name), {},
-              "it has: " + names);
+              "it has: " + JoinNames(arrays, &ArraySpec::name));
 }
 
 std::vector<ArraySpec> DeclaredArrays(std::vector<ArraySpec> arrays, const char* what) {

@@ -11,12 +11,13 @@
 #include <string>
 
 #include "recpack/loader/stats.h"
+#include "src/remote/http/traffic.h"
 
 namespace recpack {
 
 inline constexpr char kStatsName[] = "recpack-stats";
 inline constexpr uint64_t kStatsMagic = 0x5441545350434552;  // "RECPSTAT"
-inline constexpr uint32_t kStatsVersion = 3;
+inline constexpr uint32_t kStatsVersion = 4;
 inline constexpr uint64_t kModeBits = 7;
 
 using PageWord = std::atomic<uint64_t>;
@@ -82,6 +83,7 @@ struct WorkerBlock {
   PageWord coded_bytes;
   StageWords stages[kStages];
   uint64_t reserved_too[2];
+  remote::Traffic store;
 };
 
 struct StatsBlocks {
@@ -95,7 +97,7 @@ struct StatsBlocks {
 };
 static_assert(sizeof(StatsHeader) == 128 && sizeof(ControlBlock) == 128 &&
               sizeof(RingBlock) == 64 && sizeof(ConsumerBlock) == 64 &&
-              sizeof(WorkerBlock) == 320 && sizeof(StatsBlocks) == 384);
+              sizeof(WorkerBlock) == 448 && sizeof(StatsBlocks) == 384);
 
 // Sequence lock for one writer: readers see all stores of its lifetime or none.
 class PageWrite {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/loader/data/dataset_digest.h"
 #include "src/loader/data/feature_mapper.h"
@@ -13,6 +14,7 @@
 #include "src/pack/item/source.h"
 #include "src/pack/open/recognise.h"
 #include "src/pack/plan/unfinished.h"
+#include "src/pack/sources/tar/tar.h"
 #include "src/remote/store/data_files.h"
 #include "src/remote/url/url.h"
 #include "src/shards/index/pick.h"
@@ -25,7 +27,7 @@ constexpr char kTrain[] = "train";
 
 // Returns the kind of source; empty for shards. A folder with one of these files is not searched.
 std::string RecogniseOthers(const std::string& path) {
-  if (remote::IsUrl(path)) return {};
+  if (remote::IsUrl(path)) return pack::HasTarName(path) ? "tar" : "";
   for (const char* sign : {"/manifest.json", "/.recpack"}) {
     if (PosixFiles().Exists(path + sign)) return {};
   }
@@ -36,18 +38,15 @@ std::string RecogniseOthers(const std::string& path) {
 // Returns the index of the split to open.
 size_t Choose(const std::vector<std::string>& splits, const std::string& path,
               const std::string& wanted) {
-  std::string names;
-  for (size_t i = 0; i < splits.size(); ++i) {
-    if (splits[i] == (wanted.empty() ? kTrain : wanted)) return i;
-    names += (names.empty() ? "" : ", ") + splits[i];
-  }
+  const auto found = std::ranges::find(splits, wanted.empty() ? kTrain : wanted);
+  if (found != splits.end()) return static_cast<size_t>(found - splits.begin());
   if (!wanted.empty()) {
     throw Error(ErrorKind::kNotFound, format("there is no split '{}'", wanted), {.path = path},
-                "choose one of: " + names);
+                "choose one of: " + JoinNames(splits));
   }
   if (splits.size() == 1) return 0;
   throw Error(ErrorKind::kInvalidArgument, "has several splits and none is called train",
-              {.path = path}, "name one of: " + names);
+              {.path = path}, "name one of: " + JoinNames(splits));
 }
 
 // Returns the common kind of source of all paths; empty: shards, or unknown.
@@ -66,10 +65,9 @@ std::string FindKind(const std::vector<std::string>& paths) {
 std::vector<std::string> MakeNotices(const Layout& layout, const LayoutSplit& taken, bool asked) {
   std::vector<std::string> notices = layout.notices;
   if (layout.manifest || asked || layout.splits.size() < 2) return notices;
-  std::string names;
-  for (const LayoutSplit& split : layout.splits) {
-    names += (names.empty() ? "" : ", ") + format("{} ({})", split.name, split.shards.size());
-  }
+  const std::string names = JoinNames(layout.splits, [](const LayoutSplit& split) {
+    return format("{} ({})", split.name, split.shards.size());
+  });
   notices.push_back(format("splits found by file names (and their number of files): {}; using {}",
                            names, taken.name));
   return notices;

@@ -4,7 +4,9 @@
 #include <iterator>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
+#include "src/pack/item/picture_names.h"
 
 namespace recpack {
 namespace {
@@ -21,15 +23,19 @@ const FeatureView* FindOther(const ExampleView& example, const std::string& name
 
 }  // namespace
 
+const FeatureView* FindPicture(const ExampleView& example) noexcept {
+  for (const char* name : pack::kPictureNames) {
+    if (const FeatureView* feature = example.Find(name)) return feature;
+  }
+  return nullptr;
+}
+
 const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature) {
   if (const FeatureView* found = example.Find(feature)) return *found;
   if (const FeatureView* found = FindOther(example, feature, kImageNames)) return *found;
   if (const FeatureView* found = FindOther(example, feature, kLabelNames)) return *found;
-  std::string names;
-  for (const auto& there : example)
-    names += (names.empty() ? "" : ", ") + std::string(there.name());
   throw Error(ErrorKind::kInvalidArgument, format("the record has no feature '{}'", feature), {},
-              "it has: " + names);
+              "it has: " + JoinNames(example, &FeatureView::name));
 }
 
 }  // namespace recpack

@@ -17,8 +17,11 @@ class ItemSampleSource final : public SampleSource {
   std::unique_ptr<SampleSource> ForAnotherThread() const override {
     return std::make_unique<ItemSampleSource>(items_, split_);
   }
-  bool InMemory(std::span<const uint64_t>) override { return true; }
-  void Advise(std::span<const uint64_t>) override {}
+  bool InMemory(std::span<const uint64_t>) override { return !items_->announces_for_all(); }
+  void Advise(std::span<const uint64_t> ids) override {
+    if (!items_->announces_for_all()) return;
+    for (const uint64_t id : ids) reader_->Announce(split_, id);
+  }
 
   ByteView Read(uint64_t id, ByteBuffer& memory) override {
     const uint64_t items = items_->splits()[split_].items;

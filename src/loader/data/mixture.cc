@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/loader/data/dataset_digest.h"
 
@@ -111,16 +112,16 @@ std::string Mixture::DifferenceFrom(const std::string& digest) const {
   }
   if (!mixed) return views_.front().DifferenceFrom(digest);
   if (digest.size() != digest_.size()) return "the digests are of different kinds";
-  std::string names;
+  std::vector<std::string> paths;
   for (size_t part = 0; part < std::min(kDigestParts, views_.size()); ++part) {
     const size_t at = kPrefixSize + kDigestDigits + part * kDigestPartDigits;
     if (digest.compare(at, kDigestPartDigits, digest_, at, kDigestPartDigits) == 0) continue;
     for (size_t i = part; i < views_.size(); i += kDigestParts) {
-      names += format("{}{}", names.empty() ? "" : ", ", views_[i].dataset().path());
+      paths.push_back(views_[i].dataset().path());
     }
   }
-  if (names.empty()) return "the mixture has another number of data sets or epoch length";
-  return "shards, selected records or shares differ for " + names;
+  if (paths.empty()) return "the mixture has another number of data sets or epoch length";
+  return "shards, selected records or shares differ for " + JoinNames(paths);
 }
 
 }  // namespace recpack

@@ -19,9 +19,6 @@
 namespace recpack {
 namespace {
 
-constexpr const char* kUsualFeatures[] = {"image/encoded", "image", "jpg", "jpeg",
-                                          "png",           "webp",  "bmp"};
-
 constexpr size_t kLeastCopied = 4 << 10;
 constexpr size_t kMostCopied = 64 << 10;
 constexpr size_t kLine = 64;
@@ -182,14 +179,9 @@ class ImageWriter final : public FieldWriter {
   }
 
   ByteView FindBytes(const ExampleView& example) const {
-    const FeatureView* feature = nullptr;
-    if (!field_.feature.empty()) {
-      feature = &RequireFeature(example, field_.feature);
-    } else {
-      for (const char* name : kUsualFeatures) {
-        if ((feature = example.Find(name)) != nullptr) break;
-      }
-      if (feature == nullptr) feature = &RequireFeature(example, kUsualFeatures[0]);
+    const FeatureView* feature = field_.feature.empty() ? FindPicture(example) : nullptr;
+    if (feature == nullptr) {
+      feature = &RequireFeature(example, field_.feature.empty() ? "image/encoded" : field_.feature);
     }
     if (feature->kind() != FeatureKind::kBytes || feature->size() != 1) {
       Refuse(format("feature '{}' holds {} values of kind {}, a picture is one of bytes",

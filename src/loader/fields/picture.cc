@@ -174,8 +174,8 @@ PixelView PictureMaker::Decoded(ByteView bytes, const ImageHeader& header, Choic
   return ToView(tools.decoded);
 }
 
-// Whether all of the picture was decoded and offered to the cache. Not of one that is damaged
-// anywhere: a part of it may be whole.
+// Tells whether the whole image was decoded and offered to the cache; false for a damaged one, of
+// which a part may be intact.
 bool PictureMaker::DecodedToKeep(ByteView bytes, ImageSize seen, SampleTools& tools) const {
   if (!tools.kept.Wanted(bytes, field_, seen)) return false;
   DecodeOptions options = MakeDecodeOptions(field_.decoding);

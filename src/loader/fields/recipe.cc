@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 
 namespace recpack {
@@ -40,11 +41,7 @@ std::vector<std::string> RecipeNames() {
           "imagenet-eval"};
 }
 
-std::string RecipeList() {
-  std::string names;
-  for (const auto& name : RecipeNames()) names += (names.empty() ? "" : ", ") + name;
-  return names;
-}
+std::string RecipeList() { return JoinNames(RecipeNames()); }
 
 std::vector<Field> Recipe(const std::string& name) {
   if (name == "cifar10-eval") return With(Cifar10(), "label");

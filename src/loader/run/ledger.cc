@@ -55,9 +55,16 @@ std::string LedgerLine(const Substitution& substitution) {
   return line + R"(, "reason": )" + Quoted(substitution.reason) + "}\n";
 }
 
+// O_NONBLOCK: to open a pipe would wait for its reader.
 Ledger::Ledger(const std::string& path)
-    : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+    : path_(path),
+      fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)) {
+  if (fd_ < 0 && errno == ENXIO) {
+    throw Error(ErrorKind::kInvalidArgument, "nobody reads this pipe", {.path = path},
+                "start its reader first, or name a file for the ledger");
+  }
   if (fd_ < 0) throw SystemError("cannot open the ledger", path, errno);
+  ::fcntl(fd_, F_SETFL, O_WRONLY | O_APPEND);
   try {
     ReadLines();
   } catch (...) {

@@ -12,7 +12,7 @@
 #include "src/loader/experiment/experiment.h"
 #include "src/loader/run/consumer_account.h"
 #include "src/loader/run/crew.h"
-#include "src/loader/run/ledger.h"
+#include "src/loader/run/deliveries.h"
 #include "src/loader/run/resolve_options.h"
 #include "src/loader/run/stall.h"
 #include "src/loader/run/worker.h"
@@ -27,10 +27,10 @@ constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 struct Loader::State final : LiveBatches {
   State(const Mixture& samples, const LoaderOptions& given, const ResumeToken& token)
-      : plan(samples, ResolveOptions(samples, given, token), token), at(token) {
+      : plan(samples, ResolveOptions(samples, given, token), token),
+        at(token),
+        deliveries(plan, at) {
     const LoaderOptions& options = plan.options;
-    BeginAudit();
-    if (!options.ledger.empty()) ledger.emplace(options.ledger);
     const auto worker_count = static_cast<uint32_t>(options.threads);
     page = std::make_shared<StatsPage>(StatsPage::Sizes{.workers = worker_count,
                                                         .slots = options.prefetch,
@@ -66,37 +66,6 @@ struct Loader::State final : LiveBatches {
     crew.End(stalled ? std::min(timeout, kPatienceAfterStall) : timeout);
   }
 
-  // Called at the beginning of the run: continues the given audit.
-  void BeginAudit() {
-    StartAudit(at.epoch);
-    if (!plan.options.audit) return;
-    const EpochAudit& given = *plan.options.audit;
-    const bool of_epoch_before = at.position == 0 && given.key().epoch + 1 == at.epoch;
-    if (of_epoch_before) StartAudit(given.key().epoch);
-    if (audit.has_counts() && !given.has_counts()) {
-      Refuse("the audit to continue from has no counts", "leave counts out, or begin with none");
-    }
-    if (!of_epoch_before && given.samples() > at.position) {
-      Refuse(format("the audit has {} samples, the token comes after {}", given.samples(),
-                    at.position),
-             "give the audit that was saved with the token");
-    }
-    audit.Merge(given);
-  }
-
-  void StartAudit(uint64_t epoch) {
-    audit = EpochAudit({plan.mixture.digest(), plan.options.order, plan.options.seed, epoch});
-    if (plan.options.audit_counts) audit.KeepCounts(plan.mixture);
-  }
-
-  void Audit(const RingSlot& slot, uint32_t samples) {
-    audit.AddSum(slot.delivered, slot.delivered_sum);
-    const BatchMemory& memory = *slot.memory;
-    for (uint32_t i = 0; audit.has_counts() && i < samples; ++i) {
-      if (memory.mask[i] != 0) audit.CountOne(memory.views[i], memory.ids[i]);
-    }
-  }
-
   void Check() const override {
     if (failure) std::rethrow_exception(failure);
     if (mark.inherited()) {
@@ -111,6 +80,7 @@ struct Loader::State final : LiveBatches {
       EndEpoch();
       return std::nullopt;
     }
+    RefuseAfterTheEnd();
     const uint64_t number = next;
     const uint64_t ready = account->Ready();
     Wait(number);
@@ -118,9 +88,9 @@ struct Loader::State final : LiveBatches {
     const BatchFacts facts = Facts(batch);
     try {
       if (slot.failure) std::rethrow_exception(slot.failure);
-      if (audit.key().epoch != batch.epoch) StartAudit(batch.epoch);
-      Charge(number);
-      Audit(slot, batch.samples);
+      deliveries.BeginEpoch(batch.epoch);
+      deliveries.Charge(workers, number);
+      deliveries.Count(slot, batch.samples);
       experiment->BeforeGiving(number, facts);
     } catch (...) {
       failure = std::current_exception();
@@ -136,6 +106,12 @@ struct Loader::State final : LiveBatches {
     return given;
   }
 
+  void RefuseAfterTheEnd() const {
+    if (next < plan.schedule.steps()) return;
+    Refuse(format("all {} epochs of the loader are over", plan.options.epochs),
+           "raise `epochs`, or leave it out if the number is not known");
+  }
+
   void EndEpoch() {
     ++epochs_ended;
     at.epoch = plan.options.epoch + epochs_ended;
@@ -145,6 +121,7 @@ struct Loader::State final : LiveBatches {
   }
 
   uint64_t WaitForNext() override {
+    RefuseAfterTheEnd();
     Wait(next);
     return next;
   }
@@ -207,35 +184,9 @@ struct Loader::State final : LiveBatches {
     return ring->WaitUntilReady(batch, left);
   }
 
-  void Charge(uint64_t batch) {
-    const size_t before = substituted.size();
-    for (const auto& worker : workers) {
-      for (auto& each : worker->TakeSubstitutions(batch)) substituted.push_back(std::move(each));
-    }
-    std::sort(substituted.begin() + static_cast<ptrdiff_t>(before), substituted.end(),
-              [](const auto& a, const auto& b) { return a.position < b.position; });
-    const double own = static_cast<double>(plan.mixture.samples()) * plan.options.local_ranks /
-                       plan.options.world_size;
-    uint64_t bad = at.substituted;
-    for (size_t i = before; i < substituted.size(); ++i) {
-      ++bad;
-      if (ledger) ledger->Add(substituted[i]);
-      if (static_cast<double>(bad) <= plan.options.max_bad_share * own) continue;
-      throw Error(ErrorKind::kCorrupt,
-                  format("{} bad records in epoch {}, more than {} of it; the last one: {}", bad,
-                         at.epoch, plan.options.max_bad_share, substituted[i].reason),
-                  substituted[i].place,
-                  "recpack verify lists all damage, recpack repair saves what is whole");
-    }
-    // Token and audit count delivered batches only: one that fails here is never delivered.
-    at.substituted = bad;
-    for (size_t i = before; i < substituted.size(); ++i) {
-      audit.AddSubstitution(substituted[i].view, substituted[i].bad, substituted[i].taken);
-    }
-  }
-
   LoaderPlan plan;
   ResumeToken at;  // position after the last batch given
+  Deliveries deliveries;
   std::shared_ptr<StatsPage> page;
   std::optional<ConsumerAccount> account;
   std::shared_ptr<Ring> ring;
@@ -244,9 +195,6 @@ struct Loader::State final : LiveBatches {
   uint64_t next = 0;           // number of the next batch
   uint64_t epochs_ended = 0;   // in this run
   std::exception_ptr failure;  // rethrown by every later call
-  std::vector<Substitution> substituted;
-  std::optional<Ledger> ledger;
-  EpochAudit audit;  // of the batches given
   ForkMark mark;
   bool stalled = false;
   Crew crew;
@@ -286,10 +234,10 @@ CacheStats Loader::cache_stats() const noexcept {
 
 std::string Loader::Token() const { return TokenText(state_->at); }
 
-const EpochAudit& Loader::audit() const noexcept { return state_->audit; }
+const EpochAudit& Loader::audit() const noexcept { return state_->deliveries.audit(); }
 
 const std::vector<Substitution>& Loader::substitutions() const noexcept {
-  return state_->substituted;
+  return state_->deliveries.substitutions();
 }
 
 const std::vector<ArraySpec>& Loader::arrays() const noexcept { return *state_->plan.arrays; }

@@ -47,6 +47,8 @@ class CachedSource final : public SampleSource {
     return missing.empty() || source_->InMemory(missing);
   }
 
+  void WillOpen(std::span<const uint64_t> ids) override { source_->WillOpen(ids); }
+
   void Advise(std::span<const uint64_t> ids) override {
     const auto missing = Missing(ids);
     if (!missing.empty()) source_->Advise(missing);

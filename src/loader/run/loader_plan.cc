@@ -39,7 +39,7 @@ LoaderPlan::LoaderPlan(const Mixture& samples, const LoaderOptions& given, const
       options(given),
       schedule(samples.samples(), options.batch_size,
                {options.world_size, options.rank, options.local_ranks}, options.share,
-               options.last_batch, token.epoch, token.position),
+               options.last_batch, token.epoch, token.position, options.epochs),
       chunk_samples(ChunkSamples(options)),
       chunks((options.batch_size + chunk_samples - 1) / chunk_samples) {
   auto all = std::make_shared<std::vector<ArraySpec>>();

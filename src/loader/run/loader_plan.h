@@ -40,7 +40,9 @@ struct LoaderPlan {
   std::unique_ptr<SampleCache> cache = nullptr;  // null: none; thread-safe
 
   std::atomic<uint64_t> next_chunk = 0;  // thread-safe
-  std::atomic<uint64_t> thrown = 0;      // chunks; thread-safe
+  // The next chunk to announce, of data in an object store; thread-safe.
+  std::atomic<uint64_t> next_advice = 0;
+  std::atomic<uint64_t> thrown = 0;  // chunks; thread-safe
 
  private:
   void RefuseOtherArrays(size_t view) const;

@@ -12,7 +12,7 @@ namespace {
 
 // Keeps deadlines within the range of clocks.
 constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
-// Smaller records are copied from mappings, which is cheaper than a system call each.
+// Records below this size are copied from mappings: cheaper than a system call each.
 constexpr uint64_t kSmallRecordBytes = 16 << 10;
 
 void RefuseFields(const LoaderOptions& options, size_t views) {
@@ -64,8 +64,8 @@ LoaderOptions ResolveOptions(const Mixture& samples, LoaderOptions options,
            "ranks count from 0");
   }
   if (options.local_ranks == 0 || options.local_ranks > options.world_size - options.rank) {
-    Refuse(format("there are not {} ranks from {} on, of {}", options.local_ranks, options.rank,
-                  options.world_size),
+    Refuse(format("rank {} and the {} after it exceed the world size {}", options.rank,
+                  options.local_ranks - 1, options.world_size),
            "ranks count from 0");
   }
   if (options.local_ranks > 1 && options.share != RankShare::kBatches) {
@@ -77,7 +77,7 @@ LoaderOptions ResolveOptions(const Mixture& samples, LoaderOptions options,
     Refuse("a consumer holds a batch while it takes the next: max_live_batches of 1 is too low",
            "choose a max_live_batches of 2 or more, or 0");
   }
-  if (options.threads < 0) Refuse("threads cannot be negative", "0 takes all there are");
+  if (options.threads < 0) Refuse("threads cannot be negative", "0 uses all processors");
   if (options.threads == 0) options.threads = AvailableThreads();
   if (options.slabs == nullptr) options.slabs = &HostSlabs();
   if (options.source.backend == RandomAccessOptions::Backend::kAutomatic &&

@@ -7,7 +7,7 @@
 namespace recpack {
 
 Schedule::Schedule(uint64_t records, uint32_t batch, const RankSpan& ranks, RankShare share,
-                   LastBatch last, uint64_t epoch, uint64_t position)
+                   LastBatch last, uint64_t epoch, uint64_t position, uint64_t epochs)
     : records_(records),
       batch_(batch),
       ranks_(ranks),
@@ -17,7 +17,14 @@ Schedule::Schedule(uint64_t records, uint32_t batch, const RankSpan& ranks, Rank
       epoch_(epoch),
       position_(position),
       first_steps_(Batches(records - std::min(position, records))),
-      steps_(Batches(records)) {}
+      steps_(Batches(records)) {
+  if (epochs == 0) return;
+  if (epoch >= epochs) {
+    all_steps_ = 0;
+  } else if (steps_ == 0 || epochs - 1 - epoch < (UINT64_MAX - first_steps_) / steps_) {
+    all_steps_ = first_steps_ + (epochs - 1 - epoch) * steps_;
+  }
+}
 
 uint64_t Schedule::Batches(uint64_t left) const noexcept {
   const uint64_t step = batch_ * ranks_.all;

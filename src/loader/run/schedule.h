@@ -31,9 +31,10 @@ struct RankSpan {
 // r * batch + j.
 class Schedule {
  public:
-  // Begins at `position` of `epoch`, as in a token.
+  // Begins at `position` of `epoch`, as in a token; ends before the epoch `epochs`, which is 0 if
+  // there is no end.
   Schedule(uint64_t records, uint32_t batch, const RankSpan& ranks, RankShare share, LastBatch last,
-           uint64_t epoch, uint64_t position);
+           uint64_t epoch, uint64_t position, uint64_t epochs);
 
   // Returns the n-th batch since the beginning, across epochs. O(1).
   BatchPlan Plan(uint64_t n) const noexcept;
@@ -41,6 +42,8 @@ class Schedule {
   // Batches in the first epoch, which may be 0 if little is left of it, and in each later epoch.
   uint64_t steps_of_first() const noexcept { return first_steps_; }
   uint64_t steps_of_others() const noexcept { return steps_; }
+  // Batches in all; UINT64_MAX if there is no end.
+  uint64_t steps() const noexcept { return all_steps_; }
 
   uint64_t Position(const BatchPlan& plan, uint32_t sample) const noexcept {
     return plan.own + uint64_t{sample} * stride_;
@@ -59,6 +62,7 @@ class Schedule {
   uint64_t position_;
   uint64_t first_steps_;  // batches
   uint64_t steps_;
+  uint64_t all_steps_ = UINT64_MAX;
 };
 
 }  // namespace recpack

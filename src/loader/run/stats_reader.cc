@@ -1,4 +1,4 @@
-// Reads statistics of this process and of others.
+// Reads the statistics of loaders in other processes, and requests modes of them.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <thread>
 
 #include "recpack/base/clock.h"
 #include "recpack/base/error.h"
@@ -20,75 +19,7 @@
 namespace recpack {
 namespace {
 
-using std::chrono::nanoseconds;
-
-constexpr int kTries = 100;  // tries to read a block that is not being written, before a pause
-constexpr uint64_t kPatience = 200'000'000;  // ns
 constexpr uint32_t kMostWorkers = 1u << 16;
-
-nanoseconds Nanoseconds(uint64_t count) { return nanoseconds(static_cast<int64_t>(count)); }
-
-uint64_t Since(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
-
-uint64_t Load(const PageWord& word) { return word.load(std::memory_order_acquire); }
-
-// Calls `read` until no write happened meanwhile. Gives a preempted writer time to continue, but
-// does not wait for a stopped one.
-template <typename Read>
-void ReadWhole(const PageWord& sequence, Read read) {
-  const uint64_t deadline = MonotonicNow() + kPatience;
-  for (int i = 1;; ++i) {
-    const uint64_t before = Load(sequence);
-    read();
-    if (before % 2 == 0 && sequence.load(std::memory_order_relaxed) == before) return;
-    if (i % kTries != 0) continue;
-    if (MonotonicNow() > deadline) return;
-    std::this_thread::yield();
-  }
-}
-
-WorkerStats OfWorker(const WorkerBlock& block, uint64_t now) {
-  WorkerStats stats;
-  uint64_t since = 0;
-  ReadWhole(block.sequence, [&] {
-    since = Load(block.since);
-    for (size_t i = 0; i < kStages; ++i) {
-      stats.stages[i] = {Load(block.stages[i].count), Load(block.stages[i].bytes),
-                         Nanoseconds(Load(block.stages[i].time))};
-    }
-    stats.pictures = {Load(block.pixels), Load(block.pixels_made), Load(block.coded_bytes)};
-    stats.now = static_cast<Stage>(std::min<uint64_t>(Load(block.stage), kStages - 1));
-  });
-  stats.view = static_cast<uint32_t>(Load(block.view));
-  stats.record = Load(block.record);
-  stats.now_for = Nanoseconds(Since(since, now));
-  stats.stages[static_cast<size_t>(stats.now)].time += stats.now_for;
-  return stats;
-}
-
-LoaderMode ToMode(uint64_t word) {
-  constexpr auto kLast = static_cast<uint64_t>(LoaderMode::kSynthetic);
-  return word > kLast ? LoaderMode::kLive : static_cast<LoaderMode>(word);
-}
-
-void AddConsumer(const ConsumerBlock& block, uint64_t now, LoaderStats& stats) {
-  uint64_t wait = 0, since = 0, ready = 0;
-  ReadWhole(block.sequence, [&] {
-    stats.batches = Load(block.batches);
-    stats.samples = Load(block.samples);
-    stats.epochs = Load(block.epochs);
-    stats.waits = Load(block.waits);
-    wait = Load(block.wait);
-    since = Load(block.waiting_since);
-    ready = Load(block.ready);
-  });
-  stats.consumer_waits = since != 0;
-  if (stats.consumer_waits) wait += Since(since, now);
-  stats.consumer_wait = Nanoseconds(wait);
-  if (stats.batches > 0) {
-    stats.mean_ready = static_cast<double>(ready) / static_cast<double>(stats.batches);
-  }
-}
 
 // Returns the id of the process in its innermost pid namespace.
 uint32_t FindOwnId(int pid) {
@@ -128,9 +59,9 @@ class MappedPage {
  private:
   bool Holds() const {
     const StatsHeader& header = blocks_->header;
-    return Load(header.magic) == kStatsMagic && header.version == kStatsVersion &&
-           header.stages == kStages && header.worker_bytes == sizeof(WorkerBlock) &&
-           header.workers <= kMostWorkers &&
+    return header.magic.load(std::memory_order_acquire) == kStatsMagic &&
+           header.version == kStatsVersion && header.stages == kStages &&
+           header.worker_bytes == sizeof(WorkerBlock) && header.workers <= kMostWorkers &&
            bytes_ >= sizeof(StatsBlocks) + header.workers * sizeof(WorkerBlock);
   }
   void Unmap() noexcept {
@@ -170,68 +101,6 @@ std::string VisitPages(int pid, bool writable, const std::function<void(StatsBlo
 
 }  // namespace
 
-const char* StageName(Stage stage) noexcept {
-  constexpr const char* kNames[kStages] = {"room",   "input",   "plan",     "read",  "parse",
-                                           "decode", "augment", "function", "batch", "write"};
-  return kNames[static_cast<size_t>(stage)];
-}
-
-const char* LoaderModeName(LoaderMode mode) noexcept {
-  constexpr const char* kNames[] = {"live", "replay", "replay-and-work", "synthetic"};
-  return kNames[static_cast<size_t>(mode)];
-}
-
-StageStats LoaderStats::Total(Stage stage) const noexcept {
-  StageStats total;
-  for (const WorkerStats& worker : workers) {
-    const StageStats& own = worker.stages[static_cast<size_t>(stage)];
-    total.count += own.count;
-    total.bytes += own.bytes;
-    total.time += own.time;
-  }
-  return total;
-}
-
-PictureStats LoaderStats::TotalPictures() const noexcept {
-  PictureStats total;
-  for (const WorkerStats& worker : workers) {
-    total.pixels += worker.pictures.pixels;
-    total.made += worker.pictures.made;
-    total.coded_bytes += worker.pictures.coded_bytes;
-  }
-  return total;
-}
-
-LoaderStats Snapshot(StatsBlocks& blocks, uint64_t now) {
-  const StatsHeader& header = blocks.header;
-  LoaderStats stats;
-  stats.number = header.number;
-  stats.age = Nanoseconds(Since(header.started, now));
-  stats.batch_size = header.batch_size;
-  stats.batch_bytes = header.batch_bytes;
-  stats.slots = header.slots;
-  for (size_t i = 0; i < header.workers; ++i) {
-    stats.workers.push_back(OfWorker(blocks.worker(i), now));
-  }
-  // Read in this order, so that each is at most the previous one.
-  const uint64_t released = Load(blocks.ring.released);
-  AddConsumer(blocks.consumer, now, stats);
-  const uint64_t written = Load(blocks.ring.written);
-  // Loaders of older versions do not count slabs: use the ring's.
-  stats.slabs = static_cast<uint32_t>(std::max<uint64_t>(Load(blocks.ring.slabs), header.slots));
-  const auto between = [](uint64_t less, uint64_t more, uint32_t most) {
-    return static_cast<uint32_t>(std::min<uint64_t>(Since(less, more), most));
-  };
-  stats.ready = between(stats.batches, written, stats.slots);
-  stats.held = between(released, stats.batches, stats.slabs);
-  stats.requested = ToMode(Load(blocks.control.request) & kModeBits);
-  stats.mode = ToMode(Load(blocks.control.mode));
-  stats.held_back = static_cast<uint32_t>(Load(blocks.control.held));
-  stats.replayed = Load(blocks.control.given);
-  stats.thrown_chunks = Load(blocks.control.thrown);
-  return stats;
-}
-
 StatsReading ReadStats(int pid) {
   StatsReading reading;
   reading.unavailable = VisitPages(pid, false, [&](StatsBlocks& blocks) {
@@ -241,7 +110,7 @@ StatsReading ReadStats(int pid) {
   return reading;
 }
 
-void RequestMode(int pid, uint32_t number, LoaderMode mode, nanoseconds duration) {
+void RequestMode(int pid, uint32_t number, LoaderMode mode, std::chrono::nanoseconds duration) {
   bool found = false;
   const uint64_t deadline = MonotonicNow() + static_cast<uint64_t>(duration.count());
   const uint64_t request = (deadline & ~kModeBits) | static_cast<uint64_t>(mode);

@@ -6,35 +6,16 @@
 #include "src/base/format.h"
 #include "src/loader/data/record_place.h"
 #include "src/loader/data/streams.h"
+#include "src/loader/run/batch_steps.h"
 #include "src/loader/run/loader_cache.h"
+#include "src/remote/http/traffic.h"
 
 namespace recpack {
 namespace {
 
-constexpr uint32_t kProbedSamples = 16;  // one of this many samples is probed
-// Chunks skipped without probing while everything is in memory
-constexpr uint32_t kMostUnprobed = 7;
 // Samples to prefetch before they are read.
 constexpr uint32_t kTouchedAhead = 2;
 constexpr int kSubstituteTries = 8;
-
-// Call in a catch block: rethrows the exception nested in an Error that names the batch.
-[[noreturn]] void RethrowWithBatch(uint64_t epoch, uint64_t position) {
-  const auto where = [&](const std::string& reason) {
-    return format("{}, in the batch from position {} of epoch {}", reason, position, epoch);
-  };
-  try {
-    throw;
-  } catch (const Error& error) {
-    std::throw_with_nested(Error(error.kind(), where(error.reason()), error.place(), error.advice(),
-                                 error.error_number()));
-  } catch (const std::exception& error) {
-    std::throw_with_nested(Error(ErrorKind::kInvalidArgument, where(error.what())));
-  } catch (...) {
-    std::throw_with_nested(Error(ErrorKind::kInvalidArgument,
-                                 where("an exception was thrown that is not a std::exception")));
-  }
-}
 
 }  // namespace
 
@@ -44,39 +25,43 @@ Worker::Worker(LoaderPlan& plan, Ring& ring, WorkerBlock& block, const Worker* o
       block_(block),
       clock_(block),
       sampler_(plan.mixture, plan.options.order, plan.options.seed),
-      read_ahead_(plan.mixture, plan.options.order, plan.options.world_size, plan.options.share),
-      ids_(plan.mixture.views().size()) {
-  OpenSources(other);
+      sources_(OpenSources(other)),
+      advisor_(plan, sampler_, sources_) {
   tools_.clock = &clock_;
   if (plan.options.cache.what == CacheKind::kPictures) tools_.kept.Use(*plan.cache, cache_counts_);
 }
 
-void Worker::OpenSources(const Worker* other) {
+std::vector<std::unique_ptr<SampleSource>> Worker::OpenSources(const Worker* other) {
+  std::vector<std::unique_ptr<SampleSource>> sources;
   for (const View& view : plan_.mixture.views()) {
-    const size_t number = sources_.size();
+    const size_t number = sources.size();
     auto source = other != nullptr ? other->sources_[number]->ForAnotherThread()
                                    : view.dataset().NewSource(plan_.options.source);
     if (plan_.options.cache.what == CacheKind::kRecords) {
       source = MakeCachedSource(std::move(source), static_cast<uint32_t>(number), *plan_.cache,
                                 cache_counts_);
     }
-    sources_.push_back(std::move(source));
+    sources.push_back(std::move(source));
   }
+  return sources;
 }
 
 void Worker::Run() {
+  const remote::CountTraffic counts(block_.store);
   for (;;) {
     const uint64_t ticket = plan_.next_chunk.fetch_add(1, std::memory_order_relaxed);
     const uint64_t batch = ticket / plan_.chunks;
+    if (batch >= plan_.schedule.steps()) return;
     Ring::Turn turn;
     while ((turn = ring_.WaitForRoom(batch)) == Ring::Turn::kExtra) ThrowChunkAway(ticket);
-    if (turn == Ring::Turn::kStop) return;
+    if (turn == Ring::Turn::kStop) return advisor_.GiveUp(ticket);
     clock_.BeginChunk();
     try {
-      Advise(ticket);
+      advisor_.Advise(ticket);
       clock_.BeginSamples();
       FillChunk(batch, static_cast<uint32_t>(ticket % plan_.chunks));
     } catch (...) {
+      advisor_.GiveUp(ticket);
       ring_.Fail(batch, 0, std::current_exception());
     }
     clock_.EndChunk();
@@ -93,79 +78,11 @@ void Worker::FinishBatch(uint64_t batch) {
   clock_.BeginBatch();
   const BatchPlan at = plan_.schedule.Plan(batch);
   try {
-    WorkOn(slot, at);
+    RunBatchSteps(plan_, at, *slot.memory);
   } catch (...) {
     ring_.Fail(batch, plan_.schedule.Position(at, 0), std::current_exception());
   }
   clock_.EndBatch();
-}
-
-void Worker::WorkOn(const RingSlot& slot, const BatchPlan& at) {
-  const BatchMemory& memory = *slot.memory;
-  const uint64_t position = plan_.schedule.Position(at, 0);
-  try {
-    for (const auto& worker : plan_.batch_workers) {
-      BatchView view(
-          *plan_.arrays, memory.bytes(),
-          KeyedRandom(EpochSeed(plan_.options.seed, at.epoch), worker->stream(), position));
-      view.epoch = at.epoch;
-      view.position = position;
-      view.size = at.samples;
-      view.ids = std::span(memory.ids).first(at.samples);
-      view.mask = std::span(memory.mask).first(at.samples);
-      view.memory = memory.slab;
-      worker->Work(view);
-    }
-  } catch (...) {
-    RethrowWithBatch(at.epoch, position);
-  }
-}
-
-// Announces the records of a chunk to the kernel well before a worker reaches it.
-void Worker::Advise(uint64_t ticket) {
-  const uint64_t ahead =
-      ticket + (read_ahead_.samples() + plan_.chunk_samples - 1) / plan_.chunk_samples;
-  // Set if anything was to do.
-  const auto advise = [&](uint64_t chunk) {
-    const BatchPlan at = plan_.schedule.Plan(chunk / plan_.chunks);
-    const uint64_t epoch_begin =
-        at.first - at.step * plan_.options.batch_size * plan_.options.world_size;
-    const auto begin = static_cast<uint32_t>(chunk % plan_.chunks) * plan_.chunk_samples;
-    const uint32_t end = std::min(begin + plan_.chunk_samples, at.samples);
-    const auto list = [&](uint32_t step) {
-      for (auto& ids : ids_) ids.clear();
-      uint64_t count = 0;
-      for (uint32_t i = begin; i < end; ++i) {
-        const PositionRun run = read_ahead_.At(plan_.schedule.Position(at, i), epoch_begin);
-        for (uint64_t position = run.first; position < run.end; position += run.step) {
-          if (count++ % step != 0) continue;
-          const SampledRecord record = sampler_.At(at.epoch, position);
-          ids_[record.view].push_back(record.id);
-        }
-      }
-    };
-    // Probes a few to decide for all.
-    list(kProbedSamples);
-    bool in_memory = true;
-    for (size_t view = 0; view < ids_.size(); ++view) {
-      in_memory &= ids_[view].empty() || sources_[view]->InMemory(ids_[view]);
-    }
-    if (in_memory) return false;
-    list(1);
-    for (size_t view = 0; view < ids_.size(); ++view) sources_[view]->Advise(ids_[view]);
-    return true;
-  };
-  if (ticket == 0) {
-    for (uint64_t chunk = 0; chunk < ahead; ++chunk) advise(chunk);
-  }
-  // If everything is in memory, probing costs more than it gains for small records. Whole windows
-  // are announced only once, so none may be skipped.
-  if (unprobed_ > 0 && !read_ahead_.windows()) {
-    --unprobed_;
-    return;
-  }
-  probes_held_ = advise(ahead) ? 0 : std::min(probes_held_ + 1, kMostUnprobed);
-  unprobed_ = probes_held_;
 }
 
 void Worker::FillChunk(uint64_t batch, uint32_t chunk) {
@@ -244,17 +161,15 @@ void Worker::FillSample(uint64_t batch, const BatchPlan& at, uint32_t sample) {
     }
     memory.ids[sample] = other.id;
     if (memory.mask[sample] == 0) return;  // reported where it is not padding
-    const std::lock_guard lock(substitutions_mutex_);
-    substitutions_.push_back({batch,
-                              {at.epoch, position, meant.view, meant.id, other.id, FindPlace(meant),
-                               std::move(reason)}});
+    substitutions_.Add(batch, {at.epoch, position, meant.view, meant.id, other.id, FindPlace(meant),
+                               std::move(reason)});
     return;
   }
   throw Error(ErrorKind::kCorrupt,
               format("{} substitutes for a bad record are bad as well; it was: {}",
                      kSubstituteTries, reason),
               FindPlace(meant),
-              "recpack verify lists all damage, recpack repair saves what is whole");
+              "recpack verify lists all damage, recpack repair recovers the intact records");
 }
 
 // For experiments: does the work of a chunk half an epoch ahead, so that the next samples are not
@@ -316,16 +231,6 @@ Place Worker::PlaceNow() const {
                          block_.record.load(std::memory_order_relaxed)};
   const Dataset& dataset = plan_.mixture.views()[at.view].dataset();
   return at.id < dataset.records() ? FindPlace(at) : Place{.path = dataset.path()};
-}
-
-std::vector<Substitution> Worker::TakeSubstitutions(uint64_t batch) {
-  const std::lock_guard lock(substitutions_mutex_);
-  std::vector<Substitution> taken;
-  std::erase_if(substitutions_, [&](const BatchSubstitution& each) {
-    if (each.batch == batch) taken.push_back(each.what);
-    return each.batch == batch;
-  });
-  return taken;
 }
 
 }  // namespace recpack
