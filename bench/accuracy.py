@@ -75,7 +75,7 @@ def line(name: str, rows: list[dict], figure) -> list[str]:
 
 
 def table(results: dict) -> str:
-    """Of each training the mean over its seeds, lowest and highest."""
+    """Returns a table with each training's mean over its seeds, lowest and highest."""
     lines = ['| three epochs of CIFAR-10 | accuracy |', '| --- | --- |']
     for name in dict.fromkeys(row['name'] for row in results['trainings']):
         rows = [row for row in results['trainings'] if row['name'] == name]

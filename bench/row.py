@@ -31,7 +31,7 @@ def all_rows() -> dict[str, tuple[str, Row]]:
 
 
 def environments(file: str, row: Row) -> list[str]:
-    """Of the peers in it, and of those that make its data."""
+    """Returns the environments of the row's peers, and of those that make its data."""
     wanted = {getattr(entrant, 'environment', '') for entrant in row.entrants} - {''}
     if file != 'train':
         wanted |= {'tf', 'vision'}  # TensorFlow writes the shards that all read; Pillow is in the other

@@ -58,10 +58,15 @@ class Setting:
 
 
 def _last_line(file, back: int = 1) -> str:
-    """The `back`-th line from the end that is not empty."""
+    """The `back`-th line from the end that is not empty; '' without."""
     file.seek(0)
     lines = [line for line in file.read().decode(errors='replace').splitlines() if line.strip()]
-    return lines[-back][:200] if len(lines) >= back else 'no message'
+    return lines[-back] if len(lines) >= back else ''
+
+
+def _complaint(file, back: int = 1) -> str:
+    """Such a line as part of a message."""
+    return _last_line(file, back)[:200] or 'no message'
 
 
 class Entrant:
@@ -118,7 +123,7 @@ class Process(Entrant):
             status = process.wait()
             seconds = time.perf_counter() - began
             if status != 0:
-                why = _last_line(complaint, 2 if self.peak else 1)
+                why = _complaint(complaint, 2 if self.peak else 1)
                 raise Unavailable(f'exit {status}: {why}')
             result = self.read(said)
             peak = int(_last_line(complaint)) / 1024 if self.peak else None
@@ -204,7 +209,7 @@ class Served(Entrant):
         while line := self.process.stdout.readline():
             if line.startswith('{'):
                 return json.loads(line)
-        raise Unavailable(f'its process ended: {_last_line(self.complaint)}')
+        raise Unavailable(f'its process ended: {_complaint(self.complaint)}')
 
     def signal(self, number: int) -> None:
         """To the process and its children."""
@@ -217,7 +222,7 @@ class Served(Entrant):
             self.process.stdin.write('go\n')
             self.process.stdin.flush()
         except OSError as error:
-            raise Unavailable(f'its process ended: {_last_line(self.complaint)}') from error
+            raise Unavailable(f'its process ended: {_complaint(self.complaint)}') from error
         row = self.answer()
         self.signal(signal.SIGSTOP)
         more = {name: row[name] for name in row if name not in ('seconds', 'records', 'bytes')}
@@ -328,7 +333,7 @@ class Report:
                                     text=True)
             said, _ = process.communicate()
             if process.returncode != 0:
-                raise Unavailable(f'exit {process.returncode}: {_last_line(complaint)}')
+                raise Unavailable(f'exit {process.returncode}: {_complaint(complaint)}')
         return [json.loads(line) for line in said.splitlines() if line.startswith('{')]
 
 

@@ -1,11 +1,16 @@
 """Makes what the rows of loader.py read, once."""
+import base64
+import json
 import os
 import pathlib
+import shutil
+import subprocess
 
 from harness.entrants import ROOT, Setting, Unavailable, python_of
 from harness.records_prepare import prepare_by_peer, run_quietly
 
 GIGABYTES = 2
+SHRUNK = 'sample-375'  # as bench/peers/recipes.py has it: the real photos, packed with their shorter side at 375
 COPIES = 16  # of each real photo, so that an epoch of the few there are is long enough
 
 
@@ -34,14 +39,35 @@ def _pack(setting: Setting, kind: str, say) -> None:
     files, out = setting.work / kind, setting.work / 'loader'
     ways = [(kind, ['--dali-index']), (f'{kind}-tile', ['--jpeg', 'tile'])]
     if kind == 'sample':
-        ways.append((f'{kind}-375', ['--resize', '375', '--quality', '90']))
+        ways.append((SHRUNK, ['--resize', '375', '--quality', '90', '--dali-index']))
     for name, flags in ways:
         if not (out / name / 'manifest.json').exists():
             say(f'packing {name}')
             run_quietly(setting, [recpack, 'pack', str(files), str(out / name), '--from', 'folder',
                                   '--quiet', *flags], say)
-    if not (out / f'{kind}.tar').exists():
-        run_quietly(setting, ['tar', 'cf', str(out / f'{kind}.tar'), '--hard-dereference', '-C', str(files), '.'], say)
+    if kind == 'sample':
+        _unpack(setting, recpack, SHRUNK)
+    for name in (kind, SHRUNK) if kind == 'sample' else (kind,):
+        if not (out / f'{name}.tar').exists():
+            run_quietly(setting, ['tar', 'cf', str(out / f'{name}.tar'), '--hard-dereference', '-C',
+                                  str(setting.work / name), '.'], say)
+
+
+def _unpack(setting: Setting, recpack: str, name: str) -> None:
+    """The pictures of shards as files in class folders, so that all loaders have the same bytes."""
+    out, part = setting.work / name, setting.work / f'{name}.part'
+    if out.exists() or not (setting.work / 'loader' / name / 'manifest.json').exists():
+        return
+    shutil.rmtree(part, ignore_errors=True)
+    shown = subprocess.run([recpack, 'cat', str(setting.work / 'loader' / name), '--range', '0:', '--json'],
+                           capture_output=True, check=True).stdout
+    for number, line in enumerate(shown.splitlines()):
+        feature = json.loads(line)['features']['feature']
+        folder = part / f"{int(feature['image/class/label']['int64List']['value'][0]):04}"
+        folder.mkdir(parents=True, exist_ok=True)
+        picture = base64.b64decode(feature['image/encoded']['bytesList']['value'][0])
+        (folder / f'{number:05}.jpg').write_bytes(picture)
+    part.rename(out)
 
 
 def prepare(setting: Setting, say, kinds: tuple[str, ...] = ('photos', 'sample')) -> None:

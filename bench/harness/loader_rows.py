@@ -2,6 +2,7 @@
 import itertools
 
 from harness.entrants import OURS, PEER, REFERENCE, Program, ServedPeer, ServedProgram, Setting
+from harness.loader_prepare import SHRUNK
 from harness.machine import drop_cache
 from harness.measure import Row
 
@@ -11,7 +12,10 @@ BARE = '{build}/bench/loader/bare_bench'
 OURSELVES = 'ours against ourselves'
 CROP_SAMPLES = '3072'  # as bench/peers/recipes.py has it
 CROP = ['--recipe', 'imagenet-train', '--batch', '128', '--samples', CROP_SAMPLES]
+RECORDS = '60,000 × 3 KB'
 PLAIN = 'recpack, plain shards'
+RESIZED = 'recpack pack --resize 375'
+FLOATS_ONLY = '; turboloader hands out floats only'
 NCHW = 'recpack NCHW, peers as their config says'
 SIZES = {'photos': '2 GB of distinct photos', 'sample': '160 photos, 16 times each, 280 MB'}
 PHOTOS = {'photos': 'crops of ImageNet photos, encoded anew', 'sample': 'real ImageNet photos'}
@@ -47,7 +51,7 @@ def cifar(_: Setting) -> list[Row]:
                     bare('bare loop of the same work', 'cifar', CIFAR, *flags), *cifar_peers(dtype)],
                    {PEER: target, REFERENCE: 0.8},
                    terms=f"60,000 × 3 KB, warm, 2 threads, batch 512, {dtype}, {NCHW}; pad and crop, flip"
-                         f"{', normalise' if dtype == 'f32' else ''}; recpack and tensorflow check CRCs; ours is C++")
+                         f"{', normalise' if dtype == 'f32' else FLOATS_ONLY}; recpack and tensorflow check CRCs; ours is C++")
     return [row('f32', 8), row('u8', 2)]
 
 
@@ -69,7 +73,7 @@ def ffcv_modes(job: str, *modes: str) -> list[ServedPeer]:
 
 def crop_reads(kind: str) -> dict[str, str]:
     shards = '{work}/loader/' + kind
-    reads = {'recpack, tiled shards': shards + '-tile', PLAIN: shards, 'recpack, plain shards, NHWC': shards,
+    reads = {'recpack, tiled shards': shards + '-tile', PLAIN: shards, RESIZED: shards, 'recpack, plain shards, NHWC': shards,
              "libjpeg-turbo's crop decode alone": shards, 'tensorflow': shards, 'dali': shards,
              'ffcv': shards + '.beton', 'turboloader': shards + '.tar',
              'torch': '{work}/' + kind, 'spdl': '{work}/' + kind,
@@ -99,21 +103,21 @@ def crops(_: Setting) -> list[Row]:
             {PEER: 1.2, f'recpack, tiled shards against {PEER}': 1.7},
             warm=crop_reads(kind),
             terms=f'{SIZES[kind]}, warm, 2 threads, batch 128, {dtype}, {NCHW}; exact decoding; spdl and ffcv resize by '
-                  'filters of their own; recpack and tensorflow check CRCs; ours is C++'))
+                  f"filters of their own{'' if dtype == 'f32' else FLOATS_ONLY}; recpack and tensorflow check CRCs; ours is C++"))
     return [*rows, shrunk()]
 
 
 def shrunk() -> Row:
     """Photos that were made small when they were packed, as FFCV's own ImageNet example has it."""
-    shards = '{work}/loader/sample-375'
     modes = ('-500', '-500-proportion', '-500-raw')
+    peers = [each for each in crop_peers(SHRUNK, 'f32', 'antialias') if each.label != 'ffcv']
     return Row('crop-shrunk', 'ImageNet train recipe, f32, antialias resize: real ImageNet photos, shrunk', 0,
-               [ours('recpack pack --resize 375', shards, *crop_flags('f32', 'antialias')),
-                *ffcv_modes('crop-sample-f32-antialias', *modes)], {PEER: 1},
-               warm={'recpack pack --resize 375': shards,
+               [ours(RESIZED, '{work}/loader/' + SHRUNK, *crop_flags('f32', 'antialias')),
+                *ffcv_modes('crop-sample-f32-antialias', *modes), *peers], {PEER: 1},
+               warm={**crop_reads(SHRUNK),
                      **{f"ffcv, {mode.strip('-')}": '{work}/loader/sample' + mode + '.beton' for mode in modes}},
-               terms=f'2,560 photos, warm, 2 threads, batch 128, f32, {NCHW}; JPEG of quality 90; ours: shorter side 375, '
-                     'ffcv: longer side 500 at most')
+               terms=f'2,560 photos, warm, 2 threads, batch 128, f32, {NCHW}; JPEG of quality 90, the same of all, shorter '
+                     'side 375; ffcv: its own, longer side 500 at most; recpack and tensorflow check CRCs; ours is C++')
 
 
 def parsing(_: Setting) -> list[Row]:
@@ -123,50 +127,54 @@ def parsing(_: Setting) -> list[Row]:
                  bare('bare loop of the same work', 'parse', CIFAR),
                  ServedPeer('tensorflow', 'tf', 'tensorflow', 'parse-cifar'),
                  ServedPeer('tensorflow, 2 files', 'tf', 'tensorflow', 'parse-cifar-parallel'),
-                 ServedPeer('dali', 'dali', 'dali', 'parse-cifar')],
-                {'tensorflow': 8, 'tensorflow, 2 files': 8, 'dali': 10},
+                 ServedPeer('dali', 'dali', 'dali', 'parse-cifar'),
+                 *(ServedPeer(name, 'streams', name, 'parse-cifar', ('pack-cifar', f'{name}-cifar'))
+                   for name in ('mds', 'litdata', 'webdataset')),
+                 ServedPeer('grain', 'streams', 'grain_loader', 'parse-cifar')],
+                {'tensorflow': 8, 'tensorflow, 2 files': 8, 'dali': 10, PEER: 8},
                 terms='60,000 × 3 KB, warm, 2 threads, batch 512, bytes; recpack and tensorflow check CRCs; ours is C++')]
 
 
 def scaling(_: Setting) -> list[Row]:
-    def row(name: str, title: str, data: str, flags: list[str], *samples: str) -> Row:
+    def row(name: str, title: str, size: str, data: str, flags: list[str], *samples: str) -> Row:
         bares = [bare(f'bare loop, {count}', name, data, '--threads', count[0], *samples)
                  for count in ('2 threads', '1 thread')]
         entrants = [ours('2 threads', data, *flags),
                     ours('1 thread', data, *flags, '--threads', '1'), *bares]
         return Row(f'scaling-{name}', f'{title}, 2 threads against 1', 0, entrants,
                    {'1 thread': 1.9}, warm={e.label: data for e in entrants},
-                   terms='warm, f32, NCHW, CRC-32C; what the machine gives is what the bare loops reach', alone=OURSELVES)
+                   terms=f'{size}, f32, NCHW, CRC-32C; what the machine gives is what the bare loops reach',
+                   alone=OURSELVES)
     photos = '{work}/loader/photos'
     unchecked = [*CROP, '--order', 'sequential', '--verify', '0']
-    return [row('cifar', 'CIFAR-10 train recipe', CIFAR, []),
-            row('crop', 'ImageNet train recipe', photos, CROP, '--samples', CROP_SAMPLES),
+    return [row('cifar', 'CIFAR-10 train recipe', f'{RECORDS}, warm, batch 512', CIFAR, []),
+            row('crop', 'ImageNet train recipe', f"{SIZES['photos']}, warm, batch 128", photos, CROP, '--samples', CROP_SAMPLES),
             Row('overhead', 'ImageNet train recipe as it comes, or in order and unchecked', 0,
                 [ours('as it comes', photos, *CROP), ours('in order, no CRC', photos, *unchecked)],
                 {'in order, no CRC': 0.97},
                 warm={'as it comes': photos, 'in order, no CRC': photos},
-                terms='warm, 2 threads, f32, NCHW; the cost of order and CRCs', alone=OURSELVES)]
+                terms=f"{SIZES['photos']}, warm, 2 threads, batch 128, f32, NCHW; the cost of order and of CRC-32C", alone=OURSELVES)]
 
 
 def first(_: Setting) -> list[Row]:
-    def row(name: str, data: str, *flags: str) -> Row:
+    def row(name: str, size: str, data: str, *flags: str) -> Row:
         return Row(f'first-{name}', f'process start to the first batch, {name}', 1,
                    [Program('recpack', OURS, [LOADER, 'first', data, *flags], 'first')], unit='ms',
-                   terms='warm, 2 threads, f32, NCHW', alone='peers start in Python: "From Python" has them')
-    return [row('cifar', '{work}/out/ten-shards'),
-            row('crop', '{work}/loader/photos', '--recipe', 'imagenet-train', '--batch', '64')]
+                   terms=f'{size}, warm, 2 threads, f32, NCHW, CRC-32C', alone='peers start in Python: "From Python" has them')
+    return [row('cifar', f'{RECORDS}, batch 512', '{work}/out/ten-shards'),
+            row('crop', f"{SIZES['photos']}, batch 64", '{work}/loader/photos', '--recipe', 'imagenet-train', '--batch', '64')]
 
 
 def steady(_: Setting) -> list[Row]:
-    """Of a consumer that sleeps a step: all of its time, and that without waiting for batches."""
-    def row(name: str, data: str, step_ms: str, steps: str, *flags: str) -> Row:
+    """Times of a consumer that sleeps a step: all of it, and that without waiting for batches."""
+    def row(name: str, size: str, data: str, step_ms: str, steps: str, *flags: str) -> Row:
         words = ['steady', data, '--step-ms', step_ms, '--steps', steps, *flags]
         return Row(f'steady-{name}', f'a consumer that sleeps {step_ms} ms a step, {name}', 1,
                    [Program('with its waits', OURS, [LOADER, *words], 'steady'),
                     Program('without', REFERENCE, [LOADER, *words], 'steps')], {REFERENCE: 0.99},
-                   unit='ms', terms='warm, 2 threads, f32, NCHW', alone=OURSELVES)
-    return [row('cifar', CIFAR, '2', '500'),
-            row('crop', '{work}/loader/photos', '50', '60', '--recipe', 'imagenet-train',
+                   unit='ms', terms=f'{size}, warm, 2 threads, f32, NCHW, CRC-32C', alone=OURSELVES)
+    return [row('cifar', f'{RECORDS}, batch 512', CIFAR, '2', '500'),
+            row('crop', f"{SIZES['photos']}, batch 64", '{work}/loader/photos', '50', '60', '--recipe', 'imagenet-train',
                 '--batch', '64')]
 
 
@@ -175,7 +183,7 @@ def ends(_: Setting) -> list[Row]:
     return [Row('epoch-end', "the wait for an epoch's first batch against that for any", 1,
                 [Program('first of an epoch', OURS, words, 'end'),
                  Program('any', REFERENCE, words, 'batch')], {REFERENCE: 0.5}, unit='ms',
-                terms='60,000 × 3 KB, warm, 2 threads, f32, NCHW', alone=OURSELVES)]
+                terms=f'{RECORDS}, warm, 2 threads, batch 512, f32, NCHW, CRC-32C', alone=OURSELVES)]
 
 
 def memory(_: Setting) -> list[Row]:
@@ -184,7 +192,7 @@ def memory(_: Setting) -> list[Row]:
     return [Row('memory', 'memory of the loader beyond its slabs', 1,
                 [Program(f'recpack, {name}', OURS, [LOADER, 'memory', *words], 'memory')
                  for name, words in jobs], unit='MB',
-                terms='what is mapped of files is not counted', alone=OURSELVES)]
+                terms=f"cifar: {RECORDS}; crop: {SIZES['photos']}; what is mapped of files is not counted", alone=OURSELVES)]
 
 
 def cold(_: Setting) -> list[Row]:

@@ -45,6 +45,26 @@ def rows_of(path: pathlib.Path | None) -> dict[str, dict]:
     return {row['name']: {'machine': results['machine'], **row} for row in results['rows']}
 
 
+def kind_of(row: dict) -> str:
+    """What of a machine decides the kernels that run on it, ours and the peers'."""
+    return 'avx512' if row['machine']['avx512'] else 'avx2'
+
+
+def keep_elsewhere(measured: dict[str, dict], row: dict) -> None:
+    """Adds a row that was measured; a figure of another kind of machine stays beside it, as NAME@KIND."""
+    before = measured.get(row['name'])
+    if before and kind_of(before) != kind_of(row):
+        name = f"{row['name']}@{kind_of(before)}"
+        measured[name] = before | {'name': name}
+    measured.pop(f"{row['name']}@{kind_of(row)}", None)
+    measured[row['name']] = row
+
+
+def in_order(measured: dict[str, dict], names: list[str]) -> list[dict]:
+    """The rows of these names, each before its figures of other machines."""
+    return [row for name in names for key, row in sorted(measured.items()) if key.partition('@')[0] == name]
+
+
 def write(results: dict, out: pathlib.Path | None) -> None:
     """To the file, or to the standard output."""
     text = json.dumps(results, indent=1, ensure_ascii=False) + '\n'
@@ -73,8 +93,8 @@ def run(options: argparse.Namespace, prepare: Callable | None, all_rows: Callabl
         if not row.name.startswith(chosen):
             continue
         say(f'{row.name}: {row.title}')
-        measured[row.name] = measure(row, setting, setting.reps, say) | {'machine': results['machine']}
-        results['rows'] = [measured[r.name] for r in rows if r.name in measured]
+        keep_elsewhere(measured, measure(row, setting, setting.reps, say) | {'machine': results['machine']})
+        results['rows'] = in_order(measured, [r.name for r in rows])
         if options.out:
             write(results, options.out)
     return results

@@ -137,7 +137,7 @@ def reading(_: Setting) -> list[Row]:
                        '{work}/shards/cifar', '--threads', '2'),
                  bench(REFERENCE, 'bare loop, 1 thread', 'read_bench', 'bare',
                        '{work}/shards/cifar', '--threads', '1')], {'1 thread': 1.8},
-                terms='60,000 × 3 KB, warm, CRC-32C', alone='no peer but array_record reads with threads of its own')]
+                terms='60,000 × 3 KB, warm, CRC-32C', alone='ours against ourselves')]
 
 
 def parsing(_: Setting) -> list[Row]:

@@ -73,7 +73,8 @@ def _memory(rows: list[dict]) -> str:
         return number(entry['figure']['median'], 'MB')
     lines = [[entry['label'], row['title'], cell(entry)]
              for row in rows for entry in row['entrants']]
-    return markdown(['what', 'figure', 'MB'], lines)
+    said = dict.fromkeys(f"{row['terms']}; no peer: {row['alone']}" for row in rows)
+    return markdown(['what', 'figure', 'MB'], lines) + '\n\nMemory: ' + '; '.join(said) + '.'
 
 
 # Epoch, and which part of it was copying between devices, as the field reports them of DeepCoNN.
@@ -83,7 +84,7 @@ _FIELD_PLACEMENT = {'one device': ('20.5 s', '0 %'), 'towers on two': ('22.5 s',
 
 def _placement(row: dict) -> str:
     """A line for each placement of a model's operations on devices: of epochs, or of steps."""
-    epochs = row['name'] == 'placement-epochs'
+    epochs = row['name'].startswith('placement-epochs')
     lines = []
     for entry in row['entrants']:
         field = _FIELD_PLACEMENT.get(entry['label'], ('–', '–'))
@@ -116,6 +117,11 @@ def _against_the_first(row: dict) -> str:
 _OWN = {'placement': _placement, 'placement-epochs': _placement, 'threads': _against_the_first}
 
 
+def _own(row: dict):
+    """The table of a row that has one, also of its figures of another machine (NAME@KIND); else None."""
+    return _OWN.get(row['name'].partition('@')[0])
+
+
 def _place(machine: dict) -> str:
     """The machine, with what chooses the kernels, ours and theirs."""
     simd = 'AVX-512' if machine['avx512'] else 'no AVX-512'
@@ -142,7 +148,7 @@ def table(results: dict) -> str:
     """Markdown: rows where a peer is faster than we are, the others, and memory."""
     marks = _marks(results)
     marked = [{**row, 'title': f"{row['title']} {marks[_when(row, results)]}".rstrip()} for row in results['rows']]
-    shown = [row for row in marked if row['unit'] != 'MB' and row['name'] not in _OWN]
+    shown = [row for row in marked if row['unit'] != 'MB' and not _own(row)]
     text = markdown(HEADER, [cells(row) for row in shown if not loses(row)])
     lost = [row for row in shown if loses(row)]
     if lost:
@@ -151,7 +157,7 @@ def table(results: dict) -> str:
     if memory:
         text += '\n\n' + _memory(memory)
     for row in marked:
-        if row['name'] in _OWN:
-            text += '\n\n' + _OWN[row['name']](row)
+        if own := _own(row):
+            text += '\n\n' + own(row)
     places = '; '.join(f'{mark} {day}, {place}'.lstrip() for (day, place), mark in marks.items())
     return f'{text}\n\n{places}; medians of {_rounds(results)} rounds in which all took turns.'

@@ -37,7 +37,7 @@ class ReviewEpoch(Process):
 
     def __init__(self, label: str, *flags: str):
         words = [TRAIN, 'train', '{work}/reviews', '--model', 'deepconn', '--batch-size', '128',
-                 '--epochs', '2', '--no-evaluation', '--json', *flags]
+                 '--epochs', '2', '--embedding', 'separate', '--no-evaluation', '--json', *flags]
         super().__init__(label, OURS, words, config=' '.join(words[1:]))
         self.epoch = {}
 

@@ -2,16 +2,19 @@
 //
 //   loader_bench rate DATA [--samples N] [--serve 1] ...  samples a second, over all epochs
 //   loader_bench epoch DATA ...     one epoch, without warming up
-//   loader_bench first DATA ...     one batch, for timing the whole process
-//   loader_bench steady DATA --step-ms X ...  a consumer that sleeps a step: how long it waits
-//   loader_bench memory DATA ...  the most memory of its own, less that of the slabs
-//   loader_bench ends DATA ...      waits for the batches around an epoch's end
+//   loader_bench epochs DATA ...    --rounds epochs: a line for each, with waits, CPU time and
+//   memory loader_bench first DATA ...     one batch, for timing the whole process loader_bench
+//   steady DATA --step-ms X ...  a consumer that sleeps a step: how long it waits loader_bench
+//   memory DATA ...  the most memory of its own, less that of the slabs loader_bench ends DATA ...
+//   waits for the batches around an epoch's end
 //
 // Flags of all: --recipe cifar10-train|parse-cifar|labels|... --type f32|u8 --layout
 // nchw|nhwc --filter
 // antialias|two-taps
 // --threads N --batch N --order K --verify 0|1 --backend automatic|pread|mapped --rounds N
 // --live N (batches that may be held; 0: slabs go round)
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -112,6 +115,47 @@ int Epoch(const std::string& data, const Flags& flags) {
   return 0;
 }
 
+double CpuSeconds() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+int Epochs(const std::string& data, const Flags& flags) {
+  const Dataset dataset = Dataset::Open(data);
+  LoaderOptions options = OptionsOf(flags);
+  options.last_batch = LastBatch::kKeep;
+  options.epochs = static_cast<uint64_t>(flags.Number("--rounds", "1"));
+  Loader loader(dataset, options);
+  for (int epoch = 0; epoch < flags.Number("--rounds", "1"); ++epoch) {
+    std::vector<double> waits;
+    uint64_t records = 0;
+    const double cpu = CpuSeconds();
+    const auto begin = Clock::now();
+    for (auto asked = begin; const auto batch = loader.Next(); asked = Clock::now()) {
+      waits.push_back(Since(asked));
+      records += batch->size();
+    }
+    const double seconds = Since(begin), used = CpuSeconds() - cpu;
+    std::ranges::sort(waits);
+    rusage usage = {};
+    ::getrusage(RUSAGE_SELF, &usage);
+    std::printf(
+        "{\"job\": \"epochs\", \"epoch\": %d, \"seconds\": %.6f, \"cpu_seconds\": %.6f, "
+        "\"records\": "
+        "%llu, \"bytes\": %llu, \"batches\": %zu, \"wait_p50\": %.6f, \"wait_p99\": %.6f, "
+        "\"wait_most\": %.6f, \"peak_mb\": %.1f}\n",
+        epoch, seconds, used, static_cast<unsigned long long>(records),
+        static_cast<unsigned long long>(dataset.bytes()), waits.size(), waits[waits.size() / 2],
+        waits[waits.size() * 99 / 100], waits.back(), static_cast<double>(usage.ru_maxrss) / 1024);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 int First(const std::string& data, const Flags& flags) {
   const Dataset dataset = Dataset::Open(data);
   Loader loader(dataset, OptionsOf(flags));
@@ -204,6 +248,7 @@ int Memory(const std::string& data, const Flags& flags) {
 int Run(const std::string& job, const std::string& data, const Flags& flags) {
   if (job == "rate") return Rate(data, flags);
   if (job == "epoch") return Epoch(data, flags);
+  if (job == "epochs") return Epochs(data, flags);
   if (job == "first") return First(data, flags);
   if (job == "steady") return Steady(data, flags);
   if (job == "memory") return Memory(data, flags);
@@ -217,8 +262,9 @@ int Run(const std::string& job, const std::string& data, const Flags& flags) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr,
-                 "usage: loader_bench rate|epoch|first|steady|memory|ends DATA [--recipe R] ...\n");
+    std::fprintf(
+        stderr,
+        "usage: loader_bench rate|epoch|epochs|first|steady|memory|ends DATA [--recipe R] ...\n");
     return 2;
   }
   try {

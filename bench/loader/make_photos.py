@@ -27,8 +27,10 @@ def crop(job: tuple[pathlib.Path, pathlib.Path, int]) -> int:
     left = draw.randint(0, picture.width - width)
     top = draw.randint(0, picture.height - height)
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = picture.crop((left, top, left + width, top + height))
-    part.save(target, qtables=tables, subsampling=-1 if gray else max(sampling, 0))
+    part = target.with_suffix('.part')  # workers are killed at the end
+    cropped = picture.crop((left, top, left + width, top + height))
+    cropped.save(part, 'JPEG', qtables=tables, subsampling=-1 if gray else max(sampling, 0))
+    part.rename(target)
     return target.stat().st_size
 
 
@@ -60,6 +62,8 @@ def main() -> None:
             if written >= options.gigabytes * 1e9:
                 pool.terminate()
                 break
+    for part in options.out.rglob('*.part'):
+        part.unlink()
     print(f'{count} photos, {written / 1e9:.2f} GB')
 
 

@@ -142,7 +142,7 @@ def files_of(folder: pathlib.Path, part: slice = ALL) -> Iterator[tuple[bytes, i
 
 
 def image_files(context: Context, part: slice = ALL) -> Iterator[tuple[bytes, int]]:
-    """Of the many small files."""
+    """Returns contents and labels of the many small files."""
     return files_of(context.images, part)
 
 
@@ -181,7 +181,7 @@ def random_batches_of(records: int, batches: int = RANDOM_BATCHES, seed: int = 8
 
 
 def random_items(data, records: int, how: str = 'dataset[i]') -> Job:
-    """Of a data set without calls for many records at once: dataset[i] of random ones."""
+    """Reads random records one by one, dataset[i], of a data set without calls for many at once."""
     ordinals = random_ordinals(RANDOM_ITEMS, records)
 
     def run():

@@ -5,9 +5,10 @@ import grain
 import numpy as np
 import torch
 
-from common import cifar_rows, files_of, main, version_of
+from common import cifar_rows, fastest, files_of, main, version_of
 from peer_array_record import write
 from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, made_once
+from torch_readers import of_loader, worker_counts
 from torch_recipes import CropAndFlip, CropBatch, crop_transform, decoded
 
 torch.set_num_threads(1)
@@ -27,6 +28,23 @@ def endless(data, threads: int):
         while True:
             yield len(next(running)[1])
     return batches
+
+
+def parse_cifar(context):
+    """Batches of (3072 bytes, label), in order."""
+    def collate(records):
+        rows = np.frombuffer(b''.join(records), np.uint8).reshape(len(records), -1)
+        return rows[:, 8:], rows[:, :8].copy().view('<i8')[:, 0]
+
+    def way(together, workers):
+        path = made_once(context.work / 'loader' / f'grain-cifar-{together}.array_record',
+                         lambda part: write(part, cifar_rows(context), f'group_size:{together},uncompressed'))
+        data = grain.MapDataset.source(grain.sources.ArrayRecordDataSource([str(path)])).batch(CIFAR_BATCH, batch_fn=collate)
+        loader = data.to_iter_dataset(grain.ReadOptions(num_threads=1, prefetch_buffer_size=4))
+        if workers:
+            loader = loader.mp_prefetch(grain.MultiprocessingOptions(num_workers=workers, per_worker_buffer_size=2))
+        return of_loader(loader, f'group_size:{together}, batches of {CIFAR_BATCH}, {workers} workers', path.stat().st_size)
+    return fastest(context, way, (1, 8, 64), worker_counts(context.threads))
 
 
 def label_of(record: bytes) -> int:
@@ -62,4 +80,5 @@ def crop(job):
 
 
 if __name__ == '__main__':
-    main('grain', version_of('grain', 'array_record', 'torchvision'), {**cifar_jobs(cifar), **crop_jobs(crop)})
+    main('grain', version_of('grain', 'array_record', 'torchvision'), {
+        'parse-cifar': parse_cifar, **cifar_jobs(cifar), **crop_jobs(crop)})

@@ -1,4 +1,5 @@
 """LitData: Lightning's chunks. A sample is bytes and a label."""
+import dataclasses
 import os
 import pathlib
 
@@ -9,6 +10,7 @@ from common import (Job, cifar_rows, fastest, image_files, in_processes, main, r
                     random_items, tree_bytes, version_of)
 
 ONE_BY_ONE = 'dataset[i], batch_decode=0'
+WINDOWS = ('all', 'auto', 0)  # of samples that are deserialised at once
 
 
 def write(out: pathlib.Path, samples) -> int:
@@ -58,7 +60,17 @@ def read_cifar(context) -> Job:
 
     def workers(window) -> Job:
         return by_workers(opened(context, window), context.threads, size, StreamingDataLoader)
-    return fastest(context, lambda way, window: way(window), (alone, workers), ('all', 'auto', 0))
+    return fastest(context, lambda way, window: way(window), (alone, workers), WINDOWS)
+
+
+def parse_cifar(context) -> Job:
+    from torch_readers import by_workers, worker_counts
+    size = tree_bytes(context.made('litdata-cifar'))
+
+    def way(window, workers: int) -> Job:
+        job = by_workers(opened(context, window), workers, size, StreamingDataLoader)
+        return dataclasses.replace(job, config=f'{job.config}, batch_decode={window}')
+    return fastest(context, way, WINDOWS, worker_counts(context.threads))
 
 
 def random_cifar(context) -> Job:
@@ -76,4 +88,4 @@ if __name__ == '__main__':
     main('litdata', version_of('litdata'), {
         'pack-cifar': lambda context: pack(context, 'litdata-cifar', cifar_rows),
         'pack-files': lambda context: pack(context, 'litdata-files', image_files),
-        'read-cifar': read_cifar, 'random-cifar': random_cifar, 'random-batches': random_batches})
+        'read-cifar': read_cifar, 'parse-cifar': parse_cifar, 'random-cifar': random_cifar, 'random-batches': random_batches})

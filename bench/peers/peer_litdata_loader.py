@@ -8,11 +8,9 @@ its image types.
 from litdata import StreamingDataLoader, StreamingDataset
 
 from common import cifar_rows, fastest, files_of, main, version_of
-from peer_litdata import write
+from peer_litdata import WINDOWS, write
 from recipes import CIFAR_BATCH, CROP_BATCH, cifar_jobs, crop_jobs, live_cifar, live_crop, made_once, sizes
 from torch_recipes import CropAndFlip, CropBatch, crop_transform, decoded, with_threads, worker_options
-
-WINDOWS = ('all', 'auto', 0)
 
 
 class Photos(StreamingDataset):

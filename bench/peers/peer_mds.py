@@ -50,6 +50,16 @@ def read_cifar(context) -> Job:
     return fastest(context, lambda way: way(), (indexed, iterated, workers))
 
 
+def parse_cifar(context) -> Job:
+    from torch_readers import Indexed, by_workers, worker_counts
+    size = tree_bytes(context.made('mds-cifar'))
+    data = opened(context, 512, predownload=ALL_AHEAD)
+
+    def indexed(workers: int) -> Job:
+        return by_workers(Indexed(data), workers, size)
+    return fastest(context, indexed, worker_counts(context.threads))
+
+
 def random_cifar(context) -> Job:
     data = opened(context, 1)
     return random_items(data, data.size)
@@ -64,4 +74,4 @@ if __name__ == '__main__':
     main('mds', version_of('mosaicml-streaming'), {
         'pack-cifar': lambda context: pack(context, 'mds-cifar', cifar_rows),
         'pack-files': lambda context: pack(context, 'mds-files', image_files),
-        'read-cifar': read_cifar, 'random-cifar': random_cifar, 'random-batches': random_batches})
+        'read-cifar': read_cifar, 'parse-cifar': parse_cifar, 'random-cifar': random_cifar, 'random-batches': random_batches})

@@ -3,6 +3,7 @@
 A CIFAR record is its label and 3072 bytes, as in CIFAR-10's own binary files: a member more for the
 label would take as long again.
 """
+import functools
 import pathlib
 from typing import Iterable
 
@@ -52,24 +53,37 @@ def batch_of(samples: list[dict]):
     return records[:, 1:], records[:, 0]
 
 
-def read_cifar(context) -> Job:
+def opened(context) -> webdataset.WebDataset:
+    tars = context.made('webdataset-cifar').glob('*.tar')
+    return webdataset.WebDataset(sorted(map(str, tars)), shardshuffle=False)
+
+
+def by_workers(context, workers: int) -> Job:
     from torch_readers import BATCH, of_loader
-    out = context.made('webdataset-cifar')
-    size = tree_bytes(out)
-    data = webdataset.WebDataset(sorted(str(p) for p in out.glob('*.tar')), shardshuffle=False)
+    batches = opened(context).batched(BATCH, collation_fn=batch_of)
+    loader = webdataset.WebLoader(batches, batch_size=None, num_workers=workers, persistent_workers=workers > 0)
+    return of_loader(loader, f'WebLoader, batches of {BATCH}, {workers} workers',
+                     tree_bytes(context.made('webdataset-cifar')))
+
+
+def read_cifar(context) -> Job:
+    data, size = opened(context), tree_bytes(context.made('webdataset-cifar'))
 
     def workers() -> Job:
-        batches = data.batched(BATCH, collation_fn=batch_of)
-        loader = webdataset.WebLoader(batches, batch_size=None, num_workers=context.threads, persistent_workers=True)
-        return of_loader(loader, f'WebLoader, batches of {BATCH}, {context.threads} workers', size)
+        return by_workers(context, context.threads)
 
     def alone() -> Job:
         return Job(lambda: (sum(1 for _ in data), size), 'WebDataset, one process')
     return fastest(context, lambda way: way(), (workers, alone))
 
 
+def parse_cifar(context) -> Job:
+    from torch_readers import worker_counts
+    return fastest(context, functools.partial(by_workers, context), worker_counts(context.threads))
+
+
 if __name__ == '__main__':
     main('webdataset', version_of('webdataset'), {
         'pack-cifar': lambda context: pack(context, 'webdataset-cifar', cifar_samples),
         'pack-files': lambda context: pack(context, 'webdataset-files', file_samples),
-        'read-cifar': read_cifar})
+        'read-cifar': read_cifar, 'parse-cifar': parse_cifar})

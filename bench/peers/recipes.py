@@ -4,7 +4,8 @@
 the pixels as they are, which is how a trainer on a GPU would have them.
 `crop`: random-resized-crop to 224, flip, batches of 128; f32 normalised, or u8 as it is; the
 resize with antialias or without. Job names: crop-KIND-TYPE-FILTER, KIND photos (many distinct
-files) or sample (few, real ones), TYPE f32 or u8, FILTER antialias or plain.
+files), sample (few, real ones) or sample-375 (these, made small before), TYPE f32 or u8, FILTER
+antialias or plain.
 
 Each gives its batches in the layout that it is fastest in; `config` says which.
 """
@@ -18,6 +19,7 @@ from common import Context, Job
 CIFAR_BATCH, CROP_BATCH = 512, 128
 CIFAR_SAMPLES, CROP_SAMPLES = 51_200, 3_072  # of a repetition
 SIDE = 224
+SHRUNK = 'sample-375'
 AREA, ASPECT = (0.08, 1.0), (0.75, 4 / 3)
 
 # For values 0 to 255.
@@ -39,7 +41,7 @@ class Crop:
 
     @property
     def indexes(self) -> list[str]:
-        """Of DALI, beside the shards."""
+        """Returns the paths of DALI's indexes, beside the shards."""
         return [name + '.idx' for name in self.shards]
 
     @property
@@ -62,7 +64,7 @@ def crop_jobs(make: Callable[[Crop], Job], types: Iterable[str] = ('f32', 'u8'))
         return lambda c: make(Crop(c, kind, dtype == 'f32', resize == 'antialias'))
     return {f'crop-{kind}-{dtype}-{resize}': job(kind, dtype, resize)
             for kind, dtype, resize in itertools.product(
-                ('photos', 'sample'), types, ('antialias', 'plain'))}
+                ('photos', 'sample', SHRUNK), types, ('antialias', 'plain'))}
 
 
 def made_once(path: pathlib.Path, write: Callable[[pathlib.Path], object]) -> pathlib.Path:

@@ -3,9 +3,9 @@
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
 #   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
-#   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto stores
+#   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto stores trackers
 #                                those that tests/interop needs (about 8 GB)
-#   bash bench/peers/setup.sh vision tf jax lightning huggingface
+#   bash bench/peers/setup.sh vision tf jax lightning huggingface ray spark
 #                                those that tests/python needs (about 8 GB)
 #
 # An environment that is already as its file says is left alone, also where python3 is another 3.N.M
@@ -15,7 +15,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning huggingface stores typing site)
+known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning huggingface ray spark stores remote samplers trackers typing site)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }
@@ -71,7 +71,7 @@ is_as_it_should_be() {
 }
 
 # Environments that stand on the packages of another one: PyTorch alone is 5 GB.
-declare -A base=([lightning]=vision [huggingface]=vision [streams]=vision)
+declare -A base=([lightning]=vision [huggingface]=vision [streams]=vision [remote]=vision)
 packages_of() { "$venvs/$1/bin/python" -c 'import site; print(site.getsitepackages()[0])'; }
 
 ffcv=ffcv==1.0.2
@@ -99,11 +99,20 @@ make_environment() {
     install_packages libavcodec59 libavformat59 libavfilter8 libavdevice59
     "$folder/bin/pip" install -q --disable-pip-version-check --no-deps --no-build-isolation "$ffcv"
   fi
+  if [ "$name" = spark ]; then
+    command -v java >/dev/null || install_packages default-jre-headless
+  fi
   if [ "$name" = prometheus ]; then
     # Prometheus itself: unpacked and not installed, so that no service begins.
     as_root apt-get update -qq
     (cd "$folder" && apt-get download -qq prometheus 2>/dev/null && dpkg-deb -x prometheus_*.deb server
       rm -f prometheus_*.deb)
+  fi
+  if [ "$name" = remote ]; then
+    # The same of nginx, which serves the files of bench/remote.py.
+    as_root apt-get update -qq
+    (cd "$folder" && apt-get download -qq nginx 2>/dev/null && dpkg-deb -x nginx_*.deb server
+      rm -f nginx_*.deb)
   fi
   recipe_of "$name" "$(version_of "$folder/bin/python")" >"$folder/recipe"
   say "$name: done, $(du -sh "$folder" | cut -f1)"

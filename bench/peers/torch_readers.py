@@ -33,5 +33,10 @@ def of_loader(loader, config: str, size: int) -> Job:
 
 
 def by_workers(data, workers: int, size: int, loader: type = DataLoader) -> Job:
-    return of_loader(loader(data, batch_size=BATCH, num_workers=workers, persistent_workers=True, collate_fn=rows_of),
-                     f'{loader.__name__}, batches of {BATCH}, {workers} workers', size)
+    return of_loader(loader(data, batch_size=BATCH, num_workers=workers, persistent_workers=workers > 0,
+                            collate_fn=rows_of), f'{loader.__name__}, batches of {BATCH}, {workers} workers', size)
+
+
+def worker_counts(threads: int) -> list[int]:
+    """The numbers of workers that its users try: on two processors 2, 3, 4, 1 and none."""
+    return list(dict.fromkeys((threads, threads + 1, 2 * threads, 1, 0)))

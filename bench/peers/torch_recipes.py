@@ -14,6 +14,7 @@ from torchvision.io import ImageReadMode, decode_jpeg
 from torchvision.transforms import v2
 
 from recipes import CIFAR_MEAN, CIFAR_STD, IMAGENET_MEAN, IMAGENET_STD, SIDE
+from torch_readers import worker_counts
 
 warnings.filterwarnings('ignore', 'The given (buffer|NumPy array) is not writable')  # nor is it written
 
@@ -73,7 +74,7 @@ class CropAndFlip:
 
 
 def crop_transform(job) -> v2.Transform:
-    """Of one decoded photo, which stays u8: CropBatch does the rest."""
+    """Returns the transform of one decoded photo, which stays u8: CropBatch does the rest."""
     return v2.Compose([v2.RandomResizedCrop(SIDE, antialias=job.antialias), v2.RandomHorizontalFlip()])
 
 
@@ -93,13 +94,13 @@ class CropBatch:
 
 
 def decoded(jpeg) -> torch.Tensor:
-    """Of the bytes of a JPEG file, in any form."""
+    """Decodes the bytes of a JPEG file, in any form."""
     return decode_jpeg(torch.frombuffer(jpeg, dtype=torch.uint8), mode=ImageReadMode.RGB)
 
 
 def worker_options(threads: int) -> Iterator[dict]:
-    """DataLoader's options for the numbers of workers that its users try: on two processors 2, 3, 4, 1 and none."""
-    for workers in dict.fromkeys((threads, threads + 1, 2 * threads, 1, 0)):
+    """DataLoader's options, one by one of those that its users try."""
+    for workers in worker_counts(threads):
         yield {'num_workers': workers, 'persistent_workers': workers > 0}
 
 

@@ -21,38 +21,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from harness import machine, results as kept  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from planting import cases, judge, table, truth  # noqa: E402
+from planting import cases, drawn_run, judge, table, truth  # noqa: E402
 from planting.programs import Programs  # noqa: E402
 from planting.trace_ml import TraceMl, compared  # noqa: E402
 from planting.trainings import Unavailable  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Used to develop rules and estimates: a judged run must have another seed.
-TUNING_SEEDS = range(0, 1000)
-
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--build', type=pathlib.Path, default=pathlib.Path('build/release'))
-    parser.add_argument('--venvs', type=pathlib.Path,
-                        default=pathlib.Path(os.environ.get('RECPACK_VENVS', ROOT / '.venvs')))
-    parser.add_argument('--cases', type=int, default=200)
-    parser.add_argument('--seed', type=int)
+    drawn_run.add_arguments(parser, 200)
     parser.add_argument('--only', help='kinds to run: comma-separated parts of their names')
-    parser.add_argument('--tune', action='store_true',
-                        help='tuning run, with a seed below 1000: not judged')
-    parser.add_argument('--out', type=pathlib.Path)
-    parser.add_argument('--table', type=pathlib.Path, help='print these results and run nothing')
     parser.add_argument('--list', action='store_true', help='list the kinds of cases')
     given = parser.parse_args()
-    if given.table or given.list:
-        return given
-    if given.seed is None:
-        parser.error('--seed is missing: expected a seed of at least 1000 that was never used')
-    if (given.seed in TUNING_SEEDS) != given.tune:
-        parser.error('seeds below 1000 are for tuning only (--tune)')
-    if given.tune and given.out:
-        parser.error('--out is for judged runs, not for --tune')
+    if not given.table and not given.list:
+        drawn_run.check(parser, given)
     return given
 
 
@@ -109,7 +91,7 @@ def main() -> None:
     try:
         done, unavailable = run_all(given, programs)
         results = {'date': machine.today(), 'machine': machine.describe(work), 'seed': given.seed,
-                   'tuning_seeds': [TUNING_SEEDS.start, TUNING_SEEDS.stop - 1],
+                   'tuning_seeds': [drawn_run.TUNING_SEEDS.start, drawn_run.TUNING_SEEDS.stop - 1],
                    'load_average': os.getloadavg(), 'summary': judge.summary(done),
                    'confusion': table.confusion(done), 'traceml': compared(done),
                    'unavailable': unavailable, 'cases': done}

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 
 namespace recpack::bench {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::pair<const char*, Cause> kNames[] = {
     {"function", Cause::kFunction},
     {"burn", Cause::kBurn},
     {"batch-function", Cause::kBatchFunction},
+    {"batch-burn", Cause::kBatchBurn},
     {"background", Cause::kBackground},
     {"slow-rank-input", Cause::kSlowRankInput},
     {"slow-rank-compute", Cause::kSlowRankCompute},
@@ -36,6 +38,21 @@ Cause ParseCause(const std::string& name) {
   }
   throw Error(ErrorKind::kInvalidArgument, "unknown cause '" + name + "'", {},
               "expected one of " + names);
+}
+
+std::vector<PlantedPart> ParseParts(const std::string& text) {
+  std::vector<PlantedPart> parts;
+  if (text.empty()) return parts;
+  for (const std::string& each : SplitText(text, ',')) {
+    const size_t colon = each.find(':');
+    if (colon == std::string::npos) {
+      throw Error(ErrorKind::kInvalidArgument, "unknown part '" + each + "'", {},
+                  "expected CAUSE:MS");
+    }
+    parts.push_back({ParseCause(each.substr(0, colon)),
+                     std::chrono::duration<double>(std::stod(each.substr(colon + 1)) * 1e-3)});
+  }
+  return parts;
 }
 
 }  // namespace recpack::bench

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace recpack::bench {
 
@@ -18,6 +19,7 @@ enum class Cause : uint8_t {
   kFunction,         // a sample function sleeps
   kBurn,             // a sample function computes: in time, unless other programs take processors
   kBatchFunction,    // a batch function sleeps
+  kBatchBurn,        // a batch function computes; only in Case::also
   kBackground,       // the loader is in time, in the background
   kSlowRankInput,    // a sample function of one rank sleeps
   kSlowRankCompute,  // one rank's device takes longer
@@ -29,6 +31,13 @@ enum class Cause : uint8_t {
   kStuckInput,       // after half of the steps, no batch arrives
 };
 
+// One of several causes, with the time that it takes of each step. In the input (kFunction, kBurn,
+// kBatchFunction, kBatchBurn) that is the time in which the workers do a batch's part of it.
+struct PlantedPart {
+  Cause cause = Cause::kNone;
+  std::chrono::duration<double> time{0};
+};
+
 struct Case {
   Cause cause = Cause::kNone;
   double strength = 0;
@@ -37,7 +46,14 @@ struct Case {
   uint32_t ranks = 1;
   int64_t steps = 300;
   uint64_t seed = 0;
-  bool perfect_input = false;  // without the cause in its input
+  bool perfect_input = false;     // without the cause in its input
+  std::vector<PlantedPart> also;  // further causes
+
+  std::chrono::duration<double> Also(Cause planted) const {
+    std::chrono::duration<double> sum{0};
+    for (const PlantedPart& part : also) sum += part.cause == planted ? part.time : part.time * 0;
+    return sum;
+  }
 
   bool Hangs() const { return cause == Cause::kHang || cause == Cause::kStuckInput; }
   // Returns the number of steps that are completed, before a hang.
@@ -51,5 +67,8 @@ struct Case {
 
 // Throws Error (kInvalidArgument) for an unknown name.
 Cause ParseCause(const std::string& name);
+
+// Parses "function:8.5,host:3": causes with ms of each step. Throws as ParseCause().
+std::vector<PlantedPart> ParseParts(const std::string& text);
 
 }  // namespace recpack::bench

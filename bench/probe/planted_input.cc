@@ -41,6 +41,17 @@ LoaderOptions MakeOptions(const Case& planted, uint32_t ranks) {
   const auto add = [&](Seconds step, void (*spend)(Seconds)) {
     options.fields.push_back(Taking(SampleTime(step, ranks), spend));
   };
+  const auto add_to_batch = [&](Seconds step, void (*spend)(Seconds)) {
+    options.batch_steps.push_back(BatchFunction{
+        .arrays = {},
+        .call = [time = step * kThreads / ranks, spend](BatchView&) { spend(time); }});
+  };
+  for (const PlantedPart& part : planted.also) {
+    if (part.cause == Cause::kFunction) add(part.time, Sleep);
+    if (part.cause == Cause::kBurn) add(part.time, Burn);
+    if (part.cause == Cause::kBatchFunction) add_to_batch(part.time, Sleep);
+    if (part.cause == Cause::kBatchBurn) add_to_batch(part.time, Burn);
+  }
   if (planted.perfect_input) return options;
   switch (planted.cause) {
     case Cause::kFunction:
@@ -60,9 +71,7 @@ LoaderOptions MakeOptions(const Case& planted, uint32_t ranks) {
           .height = 64, .width = 64, .crop = CropKind::kResize, .type = ElementType::kU8});
       break;
     case Cause::kBatchFunction:
-      options.batch_steps.push_back(BatchFunction{
-          .arrays = {},
-          .call = [time = planted.slowed() * kThreads / ranks](BatchView&) { Sleep(time); }});
+      add_to_batch(planted.slowed(), Sleep);
       break;
     default:
       break;

@@ -2,6 +2,7 @@
 //
 //   planted_trainer DATA [--cause NAME --strength 0.3 --step-ms 12 --ranks 2 --steps 300 --seed N]
 //                        [--device sim|cpu] [--perfect-input 1] [--out FILE]
+//                        [--also function:8.5,host:3]   further causes, ms of each step
 //   planted_trainer DATA --photos N   writes N JPEGs into DATA/photo, to be packed
 //
 // Ranks are threads, which synchronize after each step. Writes a line of JSON with the mean step
@@ -68,7 +69,8 @@ class Training {
       if (rank == 0 && step == WarmUp(planted_.taken())) begin_ = Clock::now();
       const int64_t begin = EventLog::Now();
       input_.Take(rank);
-      if (planted_.cause == Cause::kCopies) Copy(rank);
+      if (planted_.cause == Cause::kCopies) Copy(rank, planted_.slowed() - planted_.step);
+      if (planted_.Also(Cause::kCopies) > Seconds(0)) Copy(rank, planted_.Also(Cause::kCopies));
       if (planted_.cause == Cause::kLaunch) {
         LaunchKernels(static_cast<uint16_t>(rank), StepTime(rank, step), planted_.strength);
         Exchange();
@@ -78,6 +80,7 @@ class Training {
         Exchange();
       }
       if (planted_.cause == Cause::kHost) Burn(planted_.slowed() - planted_.step);
+      Burn(planted_.Also(Cause::kHost));
       events.Step(begin, static_cast<uint64_t>(step));
     }
     if (rank == 0) end_ = Clock::now();
@@ -120,12 +123,12 @@ class Training {
 
   void Compute(Seconds time) const { planted_.simulated ? Sleep(time) : Burn(time); }
 
-  void Copy(uint32_t rank) const {
+  static void Copy(uint32_t rank, Seconds time) {
     const EventSpan copies(EventLog::OfProcess(), {.kind = EventKind::kCopy,
                                                    .copy = CopyKind::kHostToDevice,
                                                    .device = static_cast<uint16_t>(rank),
                                                    .lane = EventLog::ThreadLane()});
-    Sleep(planted_.slowed() - planted_.step);
+    Sleep(time);
   }
 
   const Case planted_;
@@ -156,7 +159,8 @@ Case ParseCase(const Flags& flags) {
                .ranks = static_cast<uint32_t>(flags.Number("--ranks", "1")),
                .steps = flags.Number("--steps", "300"),
                .seed = std::stoull(flags.Text("--seed", "0")),
-               .perfect_input = flags.Number("--perfect-input", "0") != 0};
+               .perfect_input = flags.Number("--perfect-input", "0") != 0,
+               .also = ParseParts(flags.Text("--also", ""))};
   if (!(planted.strength >= 0 && planted.strength < 0.95) || planted.ranks == 0 ||
       planted.step <= Seconds(0) || planted.steps < 4) {
     throw Error(ErrorKind::kInvalidArgument, "invalid case", {},

@@ -44,7 +44,7 @@ def kernels(recprobe: str, trace: pathlib.Path) -> tuple:
                           check=False)
     if done.returncode != 0:
         raise SystemExit(done.stderr)
-    rows = [row for table in json.loads(done.stdout)['tables'] if table['title'] == 'GPU activities'
+    rows = [row for table in json.loads(done.stdout)['tables'] if table['title'] == 'Device activities'
             for row in table['rows'] if row['bytes'] == 0]
     return sum(row['calls'] for row in rows), sum(row['time_ns'] for row in rows) * 1e-9
 

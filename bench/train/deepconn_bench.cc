@@ -15,7 +15,8 @@
 namespace recpack::train {
 namespace {
 
-constexpr DeepconnOptions kModel{.vocabulary = 20'000};
+// With separate tables, as the peer's network has them.
+constexpr DeepconnOptions kModel{.vocabulary = 20'000, .tables = WordTables::kSeparate};
 constexpr double kRate = 1e-4;  // small enough that one batch over and over does not diverge
 
 class ResidentBatch final : public BatchArrays {

@@ -7,6 +7,8 @@ IN_TIME = 0.6  # share of a step in which an input without a cause makes a batch
 # Shortest step without a cause. A simulated device sleeps and wakes up about 25 us late beside
 # threads that make batches, which a real one does not; this must be a small part of a step.
 SHORTEST_MS = 4
+# Steps with a cache that is too small: two epochs, as only the second one could come from it.
+CACHED_STEPS = 376
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +19,9 @@ class Kind:
     place: the right bottleneck. named_from: the share of step time from which on
     docs/reference/verdicts.md names it; below that, `otherwise` is right.
     """
-    program: str  # trainer (planted_trainer), rectrain, placed (rectrain --place), torch, ddp, tf
+    # trainer (planted_trainer), store (the same on an object store), rectrain, placed (rectrain
+    # --place), torch, ddp, tf
+    program: str
     cause: str
     of: str
     place: str = 'model'
@@ -52,6 +56,11 @@ KINDS = (
     # All devices wait for each other, and the driver reports that they are always busy.
     Kind('trainer', 'hang', 'other', 'hang', 0, simulated=True),
     Kind('trainer', 'stuck-input', 'other', 'hang', 0, simulated=True),
+    Kind('store', 'none', 'nothing', simulated=True),
+    Kind('store', 'latency', 'input', 'storage: latency', simulated=True),
+    Kind('store', 'bandwidth', 'input', 'storage: bandwidth', simulated=True),
+    Kind('store', 'throttled', 'input', 'storage: throttled', simulated=True),
+    Kind('store', 'cache-misses', 'input', 'storage: cache misses', simulated=True),
     Kind('rectrain', 'none', 'nothing', simulated=True, ready_ms='rectrain'),
     Kind('placed', 'placement', 'other', 'copies on devices', 0.1),
     Kind('torch', 'none', 'nothing', simulated=True),
@@ -94,7 +103,15 @@ class Case:
         seconds = SECONDS * (1 - self.strength)
         if self.of.cause == 'interference':  # the scheduler may be unfair for seconds
             seconds = 4 * SECONDS
-        return max(60, round(seconds * 1e3 / self.step_ms))
+        if self.of.cause == 'cache-misses':
+            return CACHED_STEPS
+        # Answers come in bursts, as requests are sent in bursts: more steps than elsewhere. No more
+        # than an epoch.
+        fewest = 120 if self.of.program == 'store' else 60
+        return max(fewest, round(seconds * 1e3 / self.step_ms))
+
+    def quick(self, steps: int) -> 'Case':
+        return dataclasses.replace(self, step_ms=0.1, fixed_steps=steps)
 
     def without(self) -> 'Case':
         return dataclasses.replace(self, removed=True, burners=0)
@@ -105,10 +122,12 @@ def draw(kind: Kind, number: int, seed: int, ready_ms: dict[str, float]) -> Case
     chance = random.Random(f'{seed} {number}')
     strength = 0 if kind.of == 'nothing' else round(chance.uniform(0, 0.8), 3)
     ranks = chance.choice((2, 3)) if kind.several_ranks else chance.choice((1, 1, 2))
-    if kind.program in ('placed', 'torch', 'ddp', 'tf'):
+    if kind.program in ('placed', 'store', 'torch', 'ddp', 'tf'):
         ranks = 2 if kind.program == 'ddp' else 1
     # A framework's overhead per batch must be a small part of the step, as in real trainings.
     shortest, longest = (15, 40) if kind.program in ('torch', 'ddp', 'tf') else (6, 16)
+    if kind.program == 'store':  # its server is a program in Python
+        shortest, longest = (20, 30) if kind.cause == 'cache-misses' else (40, 80)
     simulated = kind.simulated or ranks > 1 or chance.random() < 0.6
     case = Case(kind.name, strength, 'sim' if simulated else 'cpu', ranks,
                 round(chance.uniform(shortest, longest), 2), chance.getrandbits(31))

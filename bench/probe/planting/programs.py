@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from .cases import Case
+from .stores import Store
 from .trainings import Placed, Python, Rectrain, Torchrun, Trainer, Unavailable, run
 
 
@@ -28,6 +29,8 @@ class Programs:
     def _make(self, name: str):
         if name == 'trainer':
             return Trainer(self.build, self.work, self.data)
+        if name == 'store':
+            return Store(self.build, self.work)
         if name == 'rectrain':
             return Rectrain(self.build, self._stand_in('cifar10', '--rows', 200))
         if name == 'placed':
@@ -52,12 +55,19 @@ class Programs:
     def watch(self, case: Case) -> dict:
         """Returns the mean step and the verdict of recprobe, which does not know the case."""
         program = self.of(case)
-        environment = self.busy_gpu() if case.of.cause == 'hang' else None
+        environment = program.environment(case)
+        if case.of.cause == 'hang':
+            environment = self.busy_gpu()
         with Burners(case.burners):
-            printed = run([self.build / 'tools/recprobe/recprobe', 'run', '--json', '--',
-                           *program.command(case)], environment)
+            result, said = self.told(program, case, environment)
+        return {**result, 'said': said}
+
+    def told(self, program, case, environment: dict[str, str] | None = None) -> tuple[dict, dict]:
+        """Returns the result of a program and what recprobe says of it."""
+        printed = run([self.build / 'tools/recprobe/recprobe', 'run', '--json', '--',
+                       *program.command(case)], environment)
         *before, verdict = printed.splitlines()
-        return {**program.result('\n'.join(before)), 'said': json.loads(verdict)}
+        return program.result('\n'.join(before)), json.loads(verdict)
 
     def busy_gpu(self) -> dict[str, str]:
         """Returns an environment with a fake NVML that reports a busy GPU."""
@@ -81,8 +91,7 @@ class Programs:
 
     def close(self) -> None:
         for program in self.made.values():
-            if isinstance(program, Python):
-                program.close()
+            program.close()
 
 
 class Burners:

@@ -22,7 +22,18 @@ def run(command: list, environment: dict[str, str] | None = None) -> str:
     return done.stdout
 
 
-class Trainer:
+class Program:
+    """What all have that need nothing else."""
+
+    def environment(self, _case: Case) -> dict[str, str] | None:
+        """Returns the environment of a run, None for this one's; makes ready what it needs."""
+        return None
+
+    def close(self) -> None:
+        """Ends what runs for it."""
+
+
+class Trainer(Program):
     """Training by planted_trainer."""
 
     def __init__(self, build: pathlib.Path, work: pathlib.Path, data: pathlib.Path):
@@ -31,6 +42,8 @@ class Trainer:
 
     def command(self, case: Case) -> list:
         cause, more = case.of.cause, []
+        if case.of.program == 'store':  # it is in the link
+            cause = 'none'
         if case.removed and case.of.of == 'other' and cause != 'hidden-wait':
             cause = 'none'
         elif cause == 'interference':
@@ -48,7 +61,7 @@ class Trainer:
         return self.result(run(self.command(case)))
 
 
-class Rectrain:
+class Rectrain(Program):
     """Training by rectrain on simulated devices."""
 
     def __init__(self, build: pathlib.Path, data: pathlib.Path):
@@ -83,10 +96,10 @@ class Placed(Rectrain):
         return [self.program, 'train', self.data, '--model', 'deepconn', '--devices', 'cpu:0,cpu:1',
                 '--threads', 1, '--place', place, '--filters', filters, '--batch-size', 32,
                 '--epochs', 100000, '--max-steps', case.steps(), '--seed', case.seed,
-                '--no-evaluation', '--json']
+                '--embedding', 'separate', '--no-evaluation', '--json']
 
 
-class Python:
+class Python(Program):
     """Training in Python. Timed runs share one process."""
 
     def __init__(self, python: pathlib.Path, framework: str, work: pathlib.Path):

@@ -1,0 +1,67 @@
+"""PyTorch training with a DataLoader and several planted causes at once."""
+import gzip
+import json
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from python_program import Planted, burn, flags, mean_step
+
+PACKED = gzip.compress(bytes(range(256)) * 64, 1)
+
+
+def decompress(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        gzip.decompress(PACKED)
+
+
+SPEND = {'function': time.sleep, 'burn': burn, 'decompression': decompress}
+
+
+class Items(Dataset):
+    """`parts`: seconds of a worker for each sample, by cause."""
+
+    def __init__(self, parts: dict[str, float], length: int):
+        self.parts, self.length = parts, length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, position: int) -> torch.Tensor:
+        for cause, seconds in self.parts.items():
+            SPEND[cause](seconds)
+        return torch.full((16,), float(position % 7))
+
+
+def train(planted: Planted, parts: dict[str, float]) -> float:
+    torch.set_num_threads(1)
+    model = torch.nn.Linear(16, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    each = {cause: seconds * planted.workers / Planted.BATCH for cause, seconds in parts.items()}
+    loader = DataLoader(Items(each, (planted.steps + 8) * Planted.BATCH), Planted.BATCH,
+                        num_workers=planted.workers)
+
+    def step(number, batch):
+        optimizer.zero_grad()
+        model(batch).sum().backward()
+        planted.device_works(number)
+        optimizer.step()
+
+    return mean_step(planted, loader, step)
+
+
+def main() -> None:
+    parser = flags()
+    parser.add_argument('--also', default='none:0', help='CAUSE:MS,...: ms of each step')
+    given = parser.parse_args()
+    parts = {cause: float(ms) * 1e-3 for cause, ms in
+             (part.split(':') for part in given.also.split(',')) if cause in SPEND}
+    seconds = train(Planted(given), parts)
+    with open(given.out, 'w', encoding='utf-8') as file:
+        file.write(json.dumps({'step_seconds': seconds, 'odd_rank': 0}))
+
+
+if __name__ == '__main__':
+    main()

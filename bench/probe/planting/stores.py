@@ -1,0 +1,85 @@
+"""Trainings on shards in an object store on the loopback device, whose link is planted with a cause."""
+import os
+import pathlib
+import shutil
+import sys
+
+from .cases import Case
+from .trainings import Program, Trainer, run
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / 'tests/cli'))
+from object_server import ObjectServer  # noqa: E402
+from planted_link import Link  # noqa: E402
+
+BATCH = 8  # of planted_trainer
+AT_ONCE = 32  # requests that are answered at a time; the client has up to 256 under way
+# More than a run without ends of epochs reads, and reads ahead.
+PHOTOS, ROWS = 2000, 1500
+SPARSE = 20_000  # rows, of which so few are announced that they are seldom neighbours, which are one request
+KEPT = 0.3  # share of the data that fits into the cache which is too small
+
+
+class Store(Program):
+    """Planted: answers that begin late, a slow link, 503s, or a cache that is too small. Without it: the same store
+    without, the data in the cache."""
+
+    def __init__(self, build: pathlib.Path, work: pathlib.Path):
+        recpack, self.folder = build / 'tools/recpack/recpack', work / 'store'
+        trainer, made = build / 'tests/bench/planted_trainer', self.folder / 'made'
+        (self.folder / 'bucket').mkdir(parents=True)
+        run([trainer, made / 'photos', '--photos', PHOTOS])
+        run([recpack, 'pack', made / 'photos', self.folder / 'bucket/photos', '--no-sync'])
+        for name, rows in (('rows', ROWS), ('sparse', SPARSE)):
+            run([recpack, 'stand-in', made / name, '--kind', 'cifar10', '--rows', rows // 5, '--seed', 5])
+            run([recpack, 'pack', made / name, self.folder / 'bucket' / name, '--no-sync'])
+        shutil.rmtree(made)
+        self.server = ObjectServer(self.folder)
+        self.trainers = {name: Trainer(build, work, f's3://bucket/{name}') for name in ('photos', 'rows', 'sparse')}
+
+    def close(self) -> None:
+        self.server.close()
+
+    def data(self, case: Case) -> str:
+        # Bytes of larger records are long under way on a slow link.
+        return {'bandwidth': 'photos', 'latency': 'sparse', 'throttled': 'sparse'}.get(case.of.cause, 'rows')
+
+    def bytes_of(self, name: str) -> int:
+        return sum(path.stat().st_size for path in (self.folder / 'bucket' / name).glob('train-*.tfrecord'))
+
+    def link(self, case: Case) -> Link:
+        """Returns the link of the planted store."""
+        cause = case.of.cause
+        if cause == 'none':
+            return Link()
+        samples = BATCH * (1 - case.strength) * 1e3 / case.step_ms  # a second, that the trainer gets
+        if cause == 'latency':
+            return Link(delay=AT_ONCE / samples, at_once=AT_ONCE)
+        if cause == 'cache-misses':
+            return Link(bytes_per_second=(1 - KEPT) * samples * self.bytes_of('rows') / ROWS)
+        if cause == 'bandwidth':
+            return Link(bytes_per_second=samples * self.bytes_of('photos') / PHOTOS)
+        return Link(requests_per_second=samples)
+
+    def environment(self, case: Case) -> dict[str, str]:
+        """Plants the cause; returns the environment of a run."""
+        cache, size = self.folder / 'cache', self.bytes_of(self.data(case))
+        self.server.link = Link()
+        shutil.rmtree(cache, ignore_errors=True)
+        given = {**os.environ, **self.server.environment(), 'RECPACK_CACHE': str(cache)}
+        given.pop('RECPACK_CACHE_BYTES', None)
+        if case.of.cause == 'cache-misses':
+            given['RECPACK_CACHE_BYTES'] = str(4 * size if case.removed else round(KEPT * size))
+            run(self.trainers['rows'].command(case.quick(2 * ROWS // BATCH)), given)  # fills it
+        if not case.removed:
+            self.server.link = self.link(case)
+        return given
+
+    def command(self, case: Case) -> list:
+        return self.trainers[self.data(case)].command(case)
+
+    def result(self, stdout: str) -> dict:
+        return self.trainers['photos'].result(stdout)
+
+    def time(self, case: Case) -> dict:
+        environment = self.environment(case)
+        return self.result(run(self.command(case), environment))
