@@ -49,6 +49,9 @@ TEST(Url, RefusesWhatIsNone) {
 TEST(Url, HidesPresignedQueries) {
   EXPECT_EQ(WithoutSecrets("https://h/x?X-Amz-Signature=abc"), "https://h/x?...");
   EXPECT_EQ(WithoutSecrets("s3://b/x?y"), "s3://b/x?y");
+  EXPECT_EQ(WithoutQuery("https://h/x.tar?X-Amz-Signature=abc"), "https://h/x.tar");
+  EXPECT_EQ(WithoutQuery("s3://b/x?y"), "s3://b/x?y");
+  EXPECT_EQ(WithoutQuery("http-x?y"), "http-x?y");
 }
 
 TEST(Percent, EncodesAsAwsSigns) {

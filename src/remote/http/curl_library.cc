@@ -44,9 +44,7 @@ CurlLibrary Load() {
   Find(library, "curl_multi_setopt", curl.multi_setopt);
   Find(library, "curl_multi_add_handle", curl.multi_add_handle);
   Find(library, "curl_multi_remove_handle", curl.multi_remove_handle);
-  Find(library, "curl_multi_perform", curl.multi_perform);
-  Find(library, "curl_multi_poll", curl.multi_poll);
-  Find(library, "curl_multi_wakeup", curl.multi_wakeup);
+  Find(library, "curl_multi_socket_action", curl.multi_socket_action);
   Find(library, "curl_multi_info_read", curl.multi_info_read);
   Find(library, "curl_multi_strerror", curl.multi_strerror);
   curl.global_init(CURL_GLOBAL_DEFAULT);

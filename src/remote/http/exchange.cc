@@ -1,20 +1,14 @@
 #include "src/remote/http/exchange.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
+
+#include "src/base/parse_units.h"
 
 namespace recpack::remote {
 namespace {
 
 constexpr size_t kMostErrorText = 64 << 10;
-
-std::optional<uint64_t> Number(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
-}
 
 }  // namespace
 
@@ -29,12 +23,12 @@ std::optional<ContentRange> Exchange::Range() const {
   const size_t slash = text.find('/');
   if (!text.starts_with(kUnit) || slash == std::string::npos) return {};
   const std::string_view range = std::string_view(text).substr(kUnit.size(), slash - kUnit.size());
-  const auto total = Number(std::string_view(text).substr(slash + 1));
+  const auto total = WholeNumber(std::string_view(text).substr(slash + 1));
   if (!total) return {};
   if (range == "*") return ContentRange{0, 0, *total};
   const size_t dash = range.find('-');
   if (dash == range.npos) return {};
-  const auto first = Number(range.substr(0, dash)), last = Number(range.substr(dash + 1));
+  const auto first = WholeNumber(range.substr(0, dash)), last = WholeNumber(range.substr(dash + 1));
   if (!first || !last || *last < *first || *last >= *total) return {};
   return ContentRange{*first, *last, *total};
 }
@@ -44,13 +38,15 @@ bool Exchange::HasItsRange() const {
   return !ok() || !range || received_ == range->last - range->first + 1;
 }
 
-void Exchange::AddHeader(std::string_view line) {
+bool Exchange::AddHeader(std::string_view line) {
+  header_bytes_ += line.size();
+  if (has_endless_headers()) return false;
   if (line.starts_with("HTTP/")) {  // of the answer after a redirection or a 100
     headers_.clear();
-    return;
+    return true;
   }
   const size_t colon = line.find(':');
-  if (colon == line.npos) return;
+  if (colon == line.npos) return true;
   std::string name(line.substr(0, colon));
   std::ranges::transform(name, name.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -60,10 +56,15 @@ void Exchange::AddHeader(std::string_view line) {
   while (!value.empty() && is_space(value.front())) value.remove_prefix(1);
   while (!value.empty() && is_space(value.back())) value.remove_suffix(1);
   headers_[std::move(name)] = value;
+  return true;
 }
 
 bool Exchange::AddBody(ByteView bytes) {
   const bool failed = status_ >= 300;
+  if (!failed && into_.data() == nullptr && bytes.size() > request_.most_text - received_) {
+    is_too_large_ = true;
+    return false;
+  }
   if (failed || into_.data() == nullptr) {
     const size_t room =
         failed ? kMostErrorText - std::min(kMostErrorText, text_.size()) : bytes.size();
@@ -89,6 +90,8 @@ void Exchange::Begin() noexcept {
 void Exchange::Finish(long status, std::string error) noexcept {
   status_ = status;
   error_ = std::move(error);
+  end_ = std::chrono::steady_clock::now();
+  if (start_ == std::chrono::steady_clock::time_point{}) start_ = end_;  // it was never sent
   {
     const std::lock_guard lock(mutex_);
     done_.store(true, std::memory_order_release);

@@ -14,10 +14,10 @@
 namespace recpack::remote {
 namespace {
 
-// Additive increase, multiplicative decrease (as TCP's congestion control, RFC 5681).
-constexpr double kFirstLimit = 32, kLeastLimit = 1, kMostLimit = 128;
+// Slow start until the store asks for fewer, then additive increase, multiplicative decrease (as
+// TCP's congestion control, RFC 5681).
+constexpr double kFirstLimit = 64, kLeastLimit = 1, kMostLimit = 256;
 constexpr double kDecrease = 0.5;
-constexpr int kPollMilliseconds = 1000;
 constexpr long kConnectMilliseconds = 10'000;
 constexpr long kSlowestBytes = 1024, kSlowSeconds = 20;  // slower for so long: a stall
 constexpr long kReceiveBuffer = 256 << 10;
@@ -28,6 +28,7 @@ constexpr char kUnwanted[] = "not wanted any more";
 struct Reactor::Running {
   std::shared_ptr<Exchange> exchange;
   CURL* easy;
+  LinkMeter* link;
   curl_slist* headers = nullptr;
 };
 
@@ -43,7 +44,8 @@ Reactor& Reactor::Get() {
   return *there;
 }
 
-Reactor::Reactor() : process_(::getpid()), multi_(Curl().multi_init()), limit_(kFirstLimit) {
+Reactor::Reactor()
+    : process_(::getpid()), multi_(Curl().multi_init()), loop_(multi_), limit_(kFirstLimit) {
   Curl().multi_setopt(multi_, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
 }
 
@@ -52,7 +54,7 @@ void Reactor::Start(std::shared_ptr<Exchange> exchange) {
     const std::lock_guard lock(mutex_);
     urgent_.push_back(std::move(exchange));
   }
-  Curl().multi_wakeup(multi_);
+  loop_.Wake();
 }
 
 void Reactor::Cancel(const std::shared_ptr<Exchange>& exchange) {
@@ -61,7 +63,7 @@ void Reactor::Cancel(const std::shared_ptr<Exchange>& exchange) {
     const std::lock_guard lock(mutex_);
     some_unwanted_ = true;
   }
-  Curl().multi_wakeup(multi_);
+  loop_.Wake();
 }
 
 void Reactor::Queue(Starter starter) {
@@ -69,12 +71,18 @@ void Reactor::Queue(Starter starter) {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(starter));
   }
-  Curl().multi_wakeup(multi_);
+  loop_.Wake();
 }
 
 void Reactor::SlowDown() noexcept {
   const std::lock_guard lock(mutex_);
   limit_ = std::max(kLeastLimit, limit_ * kDecrease);
+  was_slowed_down_ = true;
+}
+
+bool Reactor::IsSlowed() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return limit_ < kFirstLimit;
 }
 
 void Reactor::Run() noexcept {
@@ -83,12 +91,9 @@ void Reactor::Run() noexcept {
 
 void Reactor::Step() {
   AddWaiting();
-  int running = 0;
-  Curl().multi_perform(multi_, &running);
+  loop_.RunOnce();
   FinishDone();
   FinishUnwanted();
-  AddWaiting();
-  Curl().multi_poll(multi_, nullptr, 0, kPollMilliseconds, nullptr);
 }
 
 void Reactor::AddWaiting() {
@@ -121,7 +126,8 @@ void Reactor::Add(std::shared_ptr<Exchange> exchange) {
   const CurlLibrary& curl = Curl();
   CURL* const easy = idle_.empty() ? curl.easy_init() : idle_.back();
   if (!idle_.empty()) idle_.pop_back();
-  auto running = std::make_unique<Running>(Running{std::move(exchange), easy});
+  auto running = std::make_unique<Running>(
+      Running{.exchange = std::move(exchange), .easy = easy, .link = &link_});
   const Request& request = running->exchange->request();
   curl.easy_reset(easy);  // keeps connections
   for (const std::string& header : request.headers) {
@@ -179,7 +185,7 @@ void Reactor::FinishDone() {
     running->exchange->is_host_unknown_ = code == CURLE_COULDNT_RESOLVE_HOST;
     if (code == CURLE_OK && status < 300) {
       const std::lock_guard lock(mutex_);
-      limit_ = std::min(kMostLimit, limit_ + 1 / limit_);
+      limit_ = std::min(kMostLimit, limit_ + (was_slowed_down_ ? 1 / limit_ : 1));
     }
     Finish(running, status, code == CURLE_OK ? "" : curl.easy_strerror(code));
   }
@@ -206,8 +212,8 @@ void Reactor::Finish(Running* ended, long status, std::string error) {
 }
 
 size_t Reactor::OnHeader(const char* data, size_t size, size_t count, void* given) noexcept {
-  static_cast<Running*>(given)->exchange->AddHeader({data, size * count});
-  return size * count;
+  const bool goes_on = static_cast<Running*>(given)->exchange->AddHeader({data, size * count});
+  return goes_on ? size * count : 0;  // 0 ends the exchange with an error
 }
 
 size_t Reactor::OnBody(const char* data, size_t size, size_t count, void* given) noexcept {
@@ -216,8 +222,10 @@ size_t Reactor::OnBody(const char* data, size_t size, size_t count, void* given)
   if (exchange.received_ == 0) {
     Curl().easy_getinfo(running.easy, CURLINFO_RESPONSE_CODE, &exchange.status_);
     exchange.Begin();
+    running.link->AddFirstByte(exchange.begin_ - exchange.start_);
   }
   const ByteView bytes(reinterpret_cast<const uint8_t*>(data), size * count);
+  running.link->AddBytes(bytes.size(), LinkMeter::Clock::now());
   return exchange.AddBody(bytes) ? bytes.size() : 0;  // 0 ends the exchange with an error
 }
 

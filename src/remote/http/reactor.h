@@ -12,7 +12,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "src/remote/http/event_loop.h"
 #include "src/remote/http/exchange.h"
+#include "src/remote/http/link_meter.h"
 
 namespace recpack::remote {
 
@@ -22,7 +24,7 @@ class Reactor {
   // Thread-safe. Never destroyed. Throws Error (kUnsupported) without libcurl.
   static Reactor& Get();
 
-  // Returns what is to be sent now; null: nothing.
+  // Returns the request to send now; null: none.
   using Starter = std::function<std::shared_ptr<Exchange>()>;
 
   // Starts the exchange, before those that are queued. Thread-safe, does not block. It is done in
@@ -41,6 +43,13 @@ class Reactor {
   // exchange that succeeds.
   void SlowDown() noexcept;
 
+  // Tells whether fewer requests are sent at once than in the beginning, because the store asked
+  // for it. Thread-safe.
+  bool IsSlowed() const noexcept;
+
+  // Thread-safe as LinkMeter says.
+  const LinkMeter& link() const noexcept { return link_; }
+
  private:
   struct Running;
 
@@ -57,10 +66,13 @@ class Reactor {
 
   const pid_t process_;
   void* const multi_;  // CURLM
-  std::mutex mutex_;
+  EventLoop loop_;
+  LinkMeter link_;
+  mutable std::mutex mutex_;
   std::deque<std::shared_ptr<Exchange>> urgent_;  // guarded by mutex_
   std::deque<Starter> queue_;                     // guarded by mutex_
   double limit_;                                  // guarded by mutex_
+  bool was_slowed_down_ = false;                  // guarded by mutex_
   bool some_unwanted_ = false;                    // guarded by mutex_
   std::unordered_set<Running*> active_;           // owned; of the reactor's thread
   std::vector<void*> idle_;                       // CURL, of the reactor's thread

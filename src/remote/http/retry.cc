@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/base/format.h"
+#include "src/remote/http/fetch_waits.h"
 #include "src/remote/http/reactor.h"
 #include "src/remote/url/url.h"
 
@@ -19,7 +20,8 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds kFirstPause{0.1}, kLongestPause{5}, kBudget{60}, kMostRetryAfter{30};
-// A name that has no address is misspelled more often than its server is away.
+constexpr Seconds kForever{1e6};  // it is done earlier, at last by a timeout
+// Unknown hosts are more often typos than outages.
 constexpr Seconds kBudgetOfNames{3};
 
 bool IsTransient(long status) {
@@ -29,6 +31,8 @@ bool IsTransient(long status) {
 
 // Returns the reason to send again; empty if the answer stands.
 std::string Failure(const Exchange& exchange, const RefuseAnswer& refuse) {
+  // The next one would be no smaller.
+  if (exchange.is_too_large() || exchange.has_endless_headers()) return {};
   if (!exchange.error().empty()) return exchange.error();
   if (IsTransient(exchange.status())) return format("HTTP status {}", exchange.status());
   if (!exchange.HasItsRange()) return "the answer is shorter than its range";
@@ -43,8 +47,8 @@ Seconds RetryAfter(const Exchange& exchange) {
   return std::min(Seconds(std::stod(text)), kMostRetryAfter);
 }
 
-// Time in which 95 % of the answers begin, found by steps: up by 19 of them or down by one. Shared
-// by all threads; a lost update does not matter.
+// Running estimate of the 95th percentile of the time to first byte: a later answer moves it up by
+// 19 steps, an earlier one down by one. Shared by all threads; a lost update does not matter.
 class UsualBegin {
  public:
   void Add(Seconds time) {
@@ -73,14 +77,22 @@ bool MaySendSecond() {
   return false;
 }
 
-// Returns the exchange, done; a second one of the same request where that answered earlier, whose
-// body is then in `into` as well.
+// Returns the completed exchange: the first, or its duplicate if that answered earlier. Either's
+// body is in `into`.
 std::shared_ptr<Exchange> AwaitFirst(const MakeRequest& make, std::span<uint8_t> into,
-                                     std::shared_ptr<Exchange> exchange) {
-  if (into.empty() || exchange->WaitForBegin(usual_begin.Patience()) || !MaySendSecond()) {
+                                     std::shared_ptr<Exchange> exchange, Waited& waited) {
+  WaitSpan first_byte(Wait::kFirstByte, waited);
+  // One that was sent ahead of its use has had its time already.
+  const Seconds patience = into.empty() ? kForever : usual_begin.Patience() - exchange->age();
+  bool begun = exchange->WaitForBegin(patience);
+  if (!begun && !MaySendSecond()) begun = exchange->WaitForBegin(kForever);
+  if (begun) {
+    first_byte.End();
+    const WaitSpan transfer(Wait::kTransfer, waited);
     exchange->Wait();
     return exchange;
   }
+  Traffic::Add(TrafficOfThread().hedged, 1);
   std::vector<uint8_t> memory(into.size());
   auto second = std::make_shared<Exchange>(make(), std::span(memory));
   Reactor::Get().Start(second);
@@ -88,6 +100,8 @@ std::shared_ptr<Exchange> AwaitFirst(const MakeRequest& make, std::span<uint8_t>
   while (!second->done() && !exchange->WaitForBegin(kLook)) continue;
   const bool take_second = second->done() && second->ok() && !exchange->WaitForBegin(Seconds(0));
   Reactor::Get().Cancel(take_second ? exchange : second);
+  first_byte.End();
+  const WaitSpan transfer(Wait::kTransfer, waited);
   exchange->Wait();
   second->Wait();  // it writes to the memory here
   if (!take_second) return exchange;
@@ -105,32 +119,34 @@ Seconds Jitter(Seconds most) {
 std::string RefusePart(const Exchange& exchange) {
   const auto range = exchange.ok() ? exchange.Range() : std::nullopt;
   if (!range || (range->first == 0 && range->last + 1 == range->total)) return {};
-  return "the answer is a part of the file";
+  return "expected the whole file, got a range";
 }
 
 std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uint8_t> into,
                                           const RefuseAnswer& refuse, const std::string& path,
                                           std::shared_ptr<Exchange> exchange) {
   const auto begin = Clock::now();
+  FetchWaits waits(Reactor::Get().IsSlowed());
   Seconds pause = kFirstPause;
   for (int tries = 1;; ++tries) {
     if (!exchange) {
       exchange = std::make_shared<Exchange>(make(), into);
       Reactor::Get().Start(exchange);
     }
-    exchange = AwaitFirst(make, into, std::move(exchange));
+    exchange = AwaitFirst(make, into, std::move(exchange), waits.waited());
     if (exchange->ok() && exchange->received() > 0) usual_begin.Add(exchange->time_to_begin());
     if (requests_saved_up < kSavedUp) ++requests_saved_up;
     const std::string failure = Failure(*exchange, refuse);
+    waits.CountRequest(*exchange, failure.empty());
     if (failure.empty()) return exchange;
-    if (exchange->status() == 503 || exchange->status() == 429) Reactor::Get().SlowDown();
+    if (IsThrottled(exchange->status())) Reactor::Get().SlowDown();
     const Seconds wait = std::max(Jitter(pause), RetryAfter(*exchange));
     const Seconds budget = exchange->is_host_unknown() ? kBudgetOfNames : kBudget;
     if (Clock::now() - begin + wait > budget) {
-      throw Error(ErrorKind::kIo, format("failed {} times; at last: {}", tries, failure),
+      throw Error(ErrorKind::kIo, format("failed {} times; last error: {}", tries, failure),
                   {.path = WithoutSecrets(path)}, "check the network and the store's state");
     }
-    std::this_thread::sleep_for(wait);
+    waits.Pause(wait);
     pause = std::min(pause * 2, kLongestPause);
     exchange = nullptr;
   }

@@ -14,8 +14,8 @@ namespace recpack::remote {
 // Returns what to send, signed for now.
 using MakeRequest = std::function<Request()>;
 
-// Tells why the answer is no answer to the request, such as a range that was not asked for; empty
-// if it is one. A refused answer is asked for again.
+// Returns why an answer is rejected, such as a range that was not requested; empty if it is
+// accepted. A rejected request is retried.
 using RefuseAnswer = std::function<std::string(const Exchange&)>;
 
 // Refuses, of requests for "bytes=0-", answers that are a part of the object.
@@ -26,7 +26,8 @@ std::string RefusePart(const Exchange& exchange);
 // Retry-After, for 60 s; for 3 s after a host's name that has no address. `first`: an exchange of
 // the same request that is under way, or null. A GET into memory whose answer has not begun after
 // three times the usual time (but 0.2 s at least) is sent a second time, for one in 20 requests at
-// most, and the first answer to come is taken. Returns the answer, of any other status. Throws
+// most, and the first answer to come is taken. Returns the answer, of any other status, or one that
+// is too large. Throws
 // Error (kIo), with the last failure and `path`.
 std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uint8_t> into,
                                           const RefuseAnswer& refuse, const std::string& path,

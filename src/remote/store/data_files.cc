@@ -1,12 +1,18 @@
 #include "src/remote/store/data_files.h"
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <system_error>
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "src/remote/http/reactor.h"
+#include "src/remote/store/ahead_memory.h"
 #include "src/remote/store/object.h"
 #include "src/remote/store/remote_file.h"
 #include "src/remote/url/url.h"
@@ -18,8 +24,22 @@ class AllFiles final : public FileSystem {
  public:
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
     if (!IsUrl(path)) return PosixFiles().OpenForReading(path);
-    auto seen = TakeSeen(path);
-    return std::make_unique<RemoteFile>(seen ? seen : std::make_shared<const Object>(path));
+    auto object = TakeSeen(path);
+    if (!object) object = std::make_shared<const Object>(path, TakeExpected(path));
+    return std::make_unique<RemoteFile>(std::move(object));
+  }
+
+  void Expect(const std::string& url) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (expected_.size() >= kMostExpected || expected_.contains(url)) return;
+    }
+    auto exchange = std::make_shared<Exchange>(Object::TailRequest(url));
+    {
+      const std::lock_guard lock(mutex_);
+      if (!expected_.try_emplace(url, Expected{::getpid(), exchange}).second) return;
+    }
+    Reactor::Get().Start(std::move(exchange));
   }
 
   std::unique_ptr<WritableFile> Create(const std::string& path) override {
@@ -60,21 +80,57 @@ class AllFiles final : public FileSystem {
     return std::exchange(seen_, nullptr);
   }
 
+  // Returns the exchange that Expect() began, in this process.
+  std::shared_ptr<Exchange> TakeExpected(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    const auto found = expected_.find(path);
+    if (found == expected_.end()) return nullptr;
+    const Expected expected = found->second;
+    expected_.erase(found);
+    return expected.process == ::getpid() ? expected.exchange : nullptr;
+  }
+
   static void RefuseWriting(const std::string& path) {
     if (!IsUrl(path)) return;
     throw Error(ErrorKind::kUnsupported, "objects cannot be written",
                 {.path = WithoutSecrets(path)}, "write to a folder, and upload that");
   }
 
+  struct Expected {
+    pid_t process;
+    std::shared_ptr<Exchange> exchange;
+  };
+
+  static constexpr size_t kMostExpected = 128;
+
   std::mutex mutex_;
-  std::shared_ptr<const Object> seen_;  // guarded by mutex_
+  std::shared_ptr<const Object> seen_;        // guarded by mutex_
+  std::map<std::string, Expected> expected_;  // guarded by mutex_
 };
+
+AllFiles& Files() {
+  static auto* const files = new AllFiles;
+  return *files;
+}
 
 }  // namespace
 
-FileSystem& DataFiles() {
-  static auto* const files = new AllFiles;
-  return *files;
+FileSystem& DataFiles() { return Files(); }
+
+void WillOpen(const std::string& url) noexcept {
+  try {
+    Files().Expect(url);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): opening it reports errors
+  }
+}
+
+void WillReadTogether(uint64_t bytes) noexcept { AheadMemory::Get().Ensure(bytes); }
+
+uint64_t FetchAheadBytes() noexcept { return AheadMemory::Get().LimitOfLink(); }
+
+std::string ObjectVersion(const ReadableFile& file) {
+  const auto* const object = dynamic_cast<const RemoteFile*>(&file);
+  return object != nullptr ? object->version() : "";
 }
 
 std::optional<uint64_t> FileBytes(const std::string& path) {

@@ -9,12 +9,29 @@
 
 namespace recpack::remote {
 
-// Returns the file system for data: of PosixFiles() for local paths; for URLs (s3://, gs://,
-// http(s)://) of objects that are read by ranges. Objects cannot be written yet. Never destroyed.
-// Thread-safe; usable in a forked child.
+// Returns the file system for data sets: PosixFiles() for local paths, and ranged reads of objects
+// for URLs (s3://, gs://, http(s)://). Objects cannot be written yet. Never destroyed. Thread-safe;
+// usable in a forked child.
 FileSystem& DataFiles();
+
+// Returns the bytes that may be fetched ahead of their use now: what keeps the link busy. 64 MiB at
+// least, 512 at most. Thread-safe.
+uint64_t FetchAheadBytes() noexcept;
+
+// Returns the version (ETag) of an object that DataFiles() opened; empty for files on a disk, and
+// where the server tells none.
+std::string ObjectVersion(const ReadableFile& file);
 
 // Returns the size of a file or an object; nullopt if it does not exist or cannot be read.
 std::optional<uint64_t> FileBytes(const std::string& path);
+
+// Hints that DataFiles() will open this URL soon: what that begins with is requested now, so that
+// opening many objects in turn takes no round trip for each. Thread-safe, does not block, reports
+// no errors.
+void WillOpen(const std::string& url) noexcept;
+
+// Announces that so many bytes of objects are announced at once, and read in an order of their own:
+// memory for fetching ahead is as large, 512 MiB at most.
+void WillReadTogether(uint64_t bytes) noexcept;
 
 }  // namespace recpack::remote

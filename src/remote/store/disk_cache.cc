@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
 #include "recpack/base/file_lock.h"
 #include "src/base/parse_units.h"
 #include "src/remote/sign/credentials.h"
@@ -106,33 +107,13 @@ void LookForRoom(uint64_t bytes, uint64_t limit) {
   }
 }
 
-// Takes room for bytes; false: there is none.
+// Reserves space; returns false if the cache is full.
 bool TakeRoom(uint64_t bytes, uint64_t limit) {
   const auto wanted = static_cast<int64_t>(bytes);
   if (IsFull()) return false;
   if (room.fetch_sub(wanted) >= wanted) return true;
   LookForRoom(bytes, limit);
   return room.fetch_sub(wanted) >= wanted;
-}
-
-bool WriteAll(int file, ByteView bytes, uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t some = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (some <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(some));
-    offset += static_cast<uint64_t>(some);
-  }
-  return true;
-}
-
-bool ReadAll(int file, std::span<uint8_t> out, uint64_t offset) {
-  while (!out.empty()) {
-    const ssize_t some = ::pread(file, out.data(), out.size(), static_cast<off_t>(offset));
-    if (some <= 0) return false;
-    out = out.subspan(static_cast<size_t>(some));
-    offset += static_cast<uint64_t>(some);
-  }
-  return true;
 }
 
 uint64_t MapBytes(uint64_t size) {
@@ -197,7 +178,8 @@ bool DiskCache::Has(uint64_t offset, uint64_t size) const noexcept {
 }
 
 bool DiskCache::Read(uint64_t offset, std::span<uint8_t> out) const noexcept {
-  return Has(offset, out.size()) && ReadAll(data_.get(), out, offset);
+  return Has(offset, out.size()) &&
+         ReadFully(data_.get(), out, offset) == static_cast<int64_t>(out.size());
 }
 
 void DiskCache::Store(uint64_t offset, ByteView bytes) noexcept {
@@ -210,7 +192,7 @@ void DiskCache::Store(uint64_t offset, ByteView bytes) noexcept {
   try {
     const uint64_t pages = (begin % kPage + whole.size() + kPage - 1) / kPage;  // not more
     if (!Has(begin, whole.size()) && !TakeRoom(pages * kPage, limit_)) return;
-    if (!WriteAll(data_.get(), whole, begin)) return;  // such as a full disk
+    if (!WriteFully(data_.get(), whole, begin)) return;  // such as a full disk
   } catch (...) {
     return;
   }

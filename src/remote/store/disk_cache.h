@@ -14,7 +14,7 @@
 
 namespace recpack::remote {
 
-// What the cache folder holds.
+// Size of the cache folder's contents.
 struct DiskCacheUse {
   uint64_t objects = 0;
   uint64_t bytes = 0;  // on the disk
@@ -36,8 +36,8 @@ struct DiskCacheUse {
 class DiskCache {
  public:
   // Returns nullptr without RECPACK_CACHE_BYTES, without a version (an ETag), for an empty object,
-  // or if the folder cannot be used. Throws Error (kInvalidArgument) if the variable is no number
-  // of bytes.
+  // or if the folder cannot be used. Throws Error (kInvalidArgument) if the variable is not a
+  // size.
   static std::shared_ptr<DiskCache> Open(const std::string& url, const std::string& version,
                                          uint64_t size);
   ~DiskCache();

@@ -12,6 +12,9 @@
 namespace recpack::remote {
 namespace {
 
+// Largest page: 1,000 names of 1,024 bytes, each of which may be encoded by three.
+constexpr uint64_t kMostListing = 16 << 20;
+
 uint64_t ToNumber(const std::string& text) {
   uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -41,8 +44,12 @@ StoreFolder ListStoreFolder(const std::string& text) {
     Headers query = {
         {"list-type", "2"}, {"prefix", prefix}, {"delimiter", "/"}, {"encoding-type", "url"}};
     if (!token.empty()) query.emplace_back("continuation-token", token);
-    const auto answer =
-        SendWithRetries([&] { return service.MakeForBucket(url, query); }, {}, RefuseCut, text);
+    const auto make = [&] {
+      Request request = service.MakeForBucket(url, query);
+      request.most_text = kMostListing;
+      return request;
+    };
+    const auto answer = SendWithRetries(make, {}, RefuseCut, text);
     if (!answer->ok()) throw service.ToError(*answer, text);
     for (const std::string_view object : Elements(answer->text(), "Contents")) {
       const std::string key = FormDecode(FirstElement(object, "Key"));

@@ -15,6 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// An index of this size has a billion records.
+constexpr uint64_t kMostCopied = uint64_t{4} << 30;
+
 // The copy of a URL's last version: its ETag, and its name in the folder. Copies are named by their
 // content, so that processes that see other versions, or other stores, do not meet.
 struct Version {
@@ -42,12 +45,16 @@ std::string Fetch(const std::string& path) {
   // The answer to a range says how long the whole is: one that was cut short is seen.
   Headers headers = {{"Range", "bytes=0-"}};
   if (!known.etag.empty()) headers.emplace_back("If-None-Match", known.etag);
-  const auto answer =
-      SendWithRetries([&] { return service.Make("GET", url, headers); }, {}, RefusePart, path);
+  const auto make = [&] {
+    Request request = service.Make("GET", url, headers);
+    request.most_text = kMostCopied;
+    return request;
+  };
+  const auto answer = SendWithRetries(make, {}, RefusePart, path);
   if (answer->status() == 304 && !known.name.empty()) return folder + "/" + known.name;
   if (!answer->ok()) throw service.ToError(*answer, path);
   const std::string name = HexSha256(answer->text());
-  const std::string copy = folder + "/" + name;
+  std::string copy = folder + "/" + name;
   if (!PosixFiles().Exists(copy)) {
     WriteFileAtomically(PosixFiles(), copy, AsBytes(answer->text()), false);
   }

@@ -1,6 +1,7 @@
 #include "src/remote/store/object.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
@@ -13,13 +14,29 @@ namespace {
 // there with one request.
 constexpr uint64_t kTail = 64 << 10;
 
+// Weak ETags do not promise that the bytes are the same (RFC 9110, 8.8.1).
+bool IsStrong(const std::string& etag) { return !etag.empty() && !etag.starts_with("W/"); }
+
 std::string RangeText(uint64_t offset, uint64_t size) {
   return format("bytes={}-{}", offset, offset + size - 1);
 }
 
+Request MakeTail(const Service& service, const Url& url, const Headers& headers) {
+  Request request = service.Make("GET", url, headers);
+  request.most_text = kTail;  // a server without ranges sends all of the file
+  return request;
+}
+
+Headers TailHeaders() { return {{"Range", format("bytes=-{}", kTail)}}; }
+
 }  // namespace
 
-Object::Object(const std::string& url)
+Request Object::TailRequest(const std::string& url) {
+  const Url parsed = ParseUrl(url);
+  return MakeTail(Service::ForScheme(parsed.scheme), parsed, TailHeaders());
+}
+
+Object::Object(const std::string& url, std::shared_ptr<Exchange> first)
     : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)) {
   const auto refuse = [](const Exchange& exchange) -> std::string {
     const auto range = exchange.ok() ? exchange.Range() : std::nullopt;
@@ -28,25 +45,27 @@ Object::Object(const std::string& url)
         range->last + 1 == range->total && exchange.received() == std::min(range->total, kTail);
     return is_tail ? "" : "the answer has other bytes than the last ones";
   };
-  const auto get = [&](const Headers& headers) {
-    return SendWithRetries([&] { return service_.Make("GET", url_, headers); }, {}, refuse, path_);
+  const auto get = [&](const Headers& headers, std::shared_ptr<Exchange> sent) {
+    const auto make = [&] { return MakeTail(service_, url_, headers); };
+    return SendWithRetries(make, {}, refuse, path_, std::move(sent));
   };
-  auto answer = get({{"Range", format("bytes=-{}", kTail)}});
+  auto answer = get(TailHeaders(), std::move(first));
   // An empty object has no range; some stores refuse a range that is longer than the object, too.
-  if (answer->status() == 416) answer = get({});
+  if (answer->status() == 416) answer = get({}, nullptr);
+  if (answer->is_too_large()) {
+    throw Error(ErrorKind::kUnsupported, "the server does not send ranges of files",
+                {.path = WithoutSecrets(path_)}, "copy the file, or use a server that does");
+  }
   if (!answer->ok()) throw service_.ToError(*answer, path_);
   version_ = answer->Header("etag");
   tail_.assign(answer->text().begin(), answer->text().end());
   const auto range = answer->Range();
   size_ = range ? range->total : tail_.size();
-  if (range || tail_.size() <= kTail) return;  // small objects come whole
-  throw Error(ErrorKind::kUnsupported, "the server does not send ranges of files",
-              {.path = WithoutSecrets(path_)}, "copy the file, or use a server that does");
 }
 
 Request Object::MakeRequest(uint64_t offset, uint64_t size) const {
   Headers headers = {{"Range", RangeText(offset, size)}};
-  if (!version_.empty() && !version_.starts_with("W/")) headers.emplace_back("If-Match", version_);
+  if (IsStrong(version_)) headers.emplace_back("If-Match", version_);
   return service_.Make("GET", url_, headers);
 }
 
@@ -68,6 +87,10 @@ void Object::Fetch(uint64_t offset, std::span<uint8_t> out, std::shared_ptr<Exch
       [&](const Exchange& exchange) { return RefuseRange(exchange, offset, out.size()); }, path_,
       std::move(first));
   if (!answer->ok()) throw service_.ToError(*answer, path_);
+  // Servers that do not know If-Match send what there is now.
+  const std::string version = answer->Header("etag");
+  if (!IsStrong(version_) || !IsStrong(version) || version == version_) return;
+  throw service_.ChangedError(path_);
 }
 
 }  // namespace recpack::remote

@@ -16,8 +16,12 @@ namespace recpack::remote {
 // Immutable and thread-safe.
 class Object {
  public:
-  // Fetches the last bytes, which tell size and version. Throws as RemoteFile().
-  explicit Object(const std::string& url);
+  // Fetches the last bytes, which tell size and version. `first`: the exchange of TailRequest(),
+  // under way, or null. Throws as RemoteFile().
+  explicit Object(const std::string& url, std::shared_ptr<Exchange> first = nullptr);
+
+  // Makes the request that an object begins with, signed for now.
+  static Request TailRequest(const std::string& url);
 
   const std::string& path() const noexcept { return path_; }
   uint64_t size() const noexcept { return size_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "src/remote/http/traffic.h"
+
 namespace recpack::remote {
 
 size_t RemoteFile::ReadAt(uint64_t offset, std::span<uint8_t> out) const {
@@ -48,10 +50,24 @@ size_t RemoteFile::ReadAgain(uint64_t offset, std::span<uint8_t> out) const {
   return out.size();
 }
 
+ByteView RemoteFile::View(uint64_t offset, uint64_t size,
+                          std::shared_ptr<const void>& owner) const {
+  const uint64_t tail_begin = object_->size() - object_->tail().size();
+  if (offset >= tail_begin || size > tail_begin - offset) return {};
+  if (cache_ && cache_->Has(offset, size)) return {};
+  return announced_->View(offset, size, owner);
+}
+
 void RemoteFile::WillNeed(uint64_t offset, uint64_t size) const noexcept {
   uint64_t begin = offset;
   uint64_t end = std::min(offset + size, object_->size() - object_->tail().size());
-  if (begin >= end || (cache_ && cache_->Has(begin, end - begin))) return;
+  if (begin >= end) return;
+  if (cache_) {
+    Traffic& traffic = TrafficOfThread();
+    const bool has = cache_->Has(begin, end - begin);
+    Traffic::Add(has ? traffic.cache_hits : traffic.cache_misses, end - begin);
+    if (has) return;
+  }
   if (cache_) std::tie(begin, end) = cache_->Around(begin, end - begin);
   try {
     announced_->Add(begin, end - begin);

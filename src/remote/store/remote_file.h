@@ -21,7 +21,7 @@ class RemoteFile final : public ReadableFile {
   explicit RemoteFile(const std::string& url) : RemoteFile(std::make_shared<const Object>(url)) {}
   explicit RemoteFile(std::shared_ptr<const Object> object)
       : object_(std::move(object)),
-        // What is more than the tail, which is fetched each time.
+        // Objects no larger than the tail, which is fetched at each open, are not cached.
         cache_(object_->size() == object_->tail().size()
                    ? nullptr
                    : DiskCache::Open(WithoutSecrets(object_->path()), object_->version(),
@@ -31,9 +31,11 @@ class RemoteFile final : public ReadableFile {
 
   size_t ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
   size_t ReadAgain(uint64_t offset, std::span<uint8_t> out) const override;
+  ByteView View(uint64_t offset, uint64_t size, std::shared_ptr<const void>& owner) const override;
   void WillNeed(uint64_t offset, uint64_t size) const noexcept override;
   uint64_t Size() const override { return object_->size(); }
   const std::string& path() const noexcept override { return object_->path(); }
+  const std::string& version() const noexcept { return object_->version(); }
 
  private:
   void Fetch(uint64_t offset, std::span<uint8_t> out) const;

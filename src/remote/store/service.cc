@@ -100,8 +100,17 @@ std::pair<std::string, std::string> Service::OnlyIfNew() const {
   return {"If-None-Match", "*"};
 }
 
+Error Service::ChangedError(const std::string& path) {
+  return Error(ErrorKind::kCorrupt, "changed while it was read", {.path = WithoutSecrets(path)},
+               "start again when nothing writes to it");
+}
+
 Error Service::ToError(const Exchange& exchange, const std::string& path) const {
   const Place place{.path = WithoutSecrets(path)};
+  if (exchange.is_too_large() || exchange.has_endless_headers()) {
+    return Error(ErrorKind::kIo, "the answer is larger than any should be", place,
+                 "check the URL and the store's state");
+  }
   const std::string code = FirstElement(exchange.text(), "Code");
   const std::string said = FirstElement(exchange.text(), "Message");
   std::string reason = format("HTTP status {}", exchange.status());
@@ -122,8 +131,7 @@ Error Service::ToError(const Exchange& exchange, const std::string& path) const 
       }
       return Error(ErrorKind::kIo, "access was refused: " + reason, place, by);
     case 412:
-      return Error(ErrorKind::kCorrupt, "changed while it was read", place,
-                   "start again when nothing writes to it");
+      return ChangedError(path);
     case 301:
     case 307:
       return Error(ErrorKind::kIo, reason, place,

@@ -15,7 +15,7 @@
 
 namespace recpack::remote {
 
-// A store, with the settings of the process's environment when it was first used. Immutable and
+// Object store with the settings that the environment had at its first use. Immutable and
 // thread-safe.
 class Service {
  public:
@@ -42,6 +42,8 @@ class Service {
 
   // Returns the error of a failed answer, with what the store says. `exchange`: not ok.
   Error ToError(const Exchange& exchange, const std::string& path) const;
+  // Returns the error for an answer of another version than the one that was opened.
+  static Error ChangedError(const std::string& path);
 
  private:
   struct Target {

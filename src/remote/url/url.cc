@@ -26,6 +26,12 @@ std::string_view FindScheme(std::string_view text) noexcept {
 
 bool IsUrl(std::string_view text) noexcept { return !FindScheme(text).empty(); }
 
+bool IsWebUrl(std::string_view text) noexcept { return FindScheme(text).starts_with("http"); }
+
+std::string_view WithoutQuery(std::string_view text) noexcept {
+  return IsWebUrl(text) ? text.substr(0, text.find('?')) : text;
+}
+
 Url ParseUrl(const std::string& text) {
   const std::string_view scheme = FindScheme(text);
   if (scheme.empty()) FailUrl(text, "is not a URL of data");

@@ -16,6 +16,12 @@ struct Url {
 // Tells whether the text begins with one of the schemes.
 bool IsUrl(std::string_view text) noexcept;
 
+// Tells whether the text is an http:// or https:// URL: of a web server, which has no listing.
+bool IsWebUrl(std::string_view text) noexcept;
+
+// Returns a web server's URL without its query, and anything else as it is.
+std::string_view WithoutQuery(std::string_view text) noexcept;
+
 // Throws Error (kInvalidArgument) if the text is not such a URL, if bucket or host is missing, or
 // if it holds a user and password.
 Url ParseUrl(const std::string& text);
