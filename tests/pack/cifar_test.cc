@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "recpack/base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
 
@@ -77,17 +78,6 @@ std::vector<Item> ItemsOfBinary() {
     }
   }
   return items;
-}
-
-template <typename Function>
-Error ErrorOf(Function function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return Error(ErrorKind::kDevice, "");
 }
 
 Error OpenError(const std::string& path, const std::string& splits = "") {

@@ -192,6 +192,25 @@ TEST_F(ListSourceTest, AWholeNumberBeyond64BitsIsKeptAsItsColumnSays) {
   EXPECT_EQ(ReadItem(*names, 0, 0).text("image/encoded"), "d");
 }
 
+// A column with a fraction holds floats, which would round ids and time stamps in nanoseconds.
+TEST_F(ListSourceTest, AWholeNumberBeyond2To53AmongFractionsIsAnErrorUnlessItsColumnSays) {
+  for (const char* rows : {"0.5\nc.txt,-9007199254740993", "9007199254740993\nc.txt,0.5"}) {
+    const std::string list = "path,x\nc.txt,1\nc.txt," + std::string(rows) + "\n";
+    const Error error = ErrorOf([&] { Open("l.csv", list); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument) << rows;
+    EXPECT_THAT(error.reason(), HasSubstr("9007199254740993"));
+    EXPECT_THAT(error.place().path, EndsWith(rows[0] == '0' ? "l.csv:4" : "l.csv:3"));
+    Open("l.csv", list, {.types = {{"x", ListType::kFloat}}});
+  }
+  const char kJson[] =
+      "{\"path\": \"c.txt\", \"x\": 9007199254740993}\n{\"path\": \"c.txt\", \"x\": 0.5}\n";
+  EXPECT_THAT(ErrorOf([&] { Open("l.jsonl", kJson); }).place().path, EndsWith("l.jsonl:1"));
+  const auto whole = Open("l.csv", "path,x\nc.txt,9007199254740993\n");
+  EXPECT_THAT(ReadItem(*whole, 0, 0).ints.at("x"), ElementsAre(9007199254740993));
+  const auto small = Open("l.csv", "path,x\nc.txt,9007199254740992\nc.txt,0.5\n");
+  EXPECT_THAT(ReadItem(*small, 0, 0).floats.at("x"), ElementsAre(9007199254740992.0f));
+}
+
 // Rounding a fraction is allowed, but not to 0 or infinity.
 TEST_F(ListSourceTest, ANumberThatFloatCannotKeepIsAnErrorUnlessItsColumnSays) {
   for (const char* number : {"1e-300", "-1e-60", "1e300", "-4e38"}) {
@@ -316,6 +335,43 @@ TEST(LooksLikeListTest, ByName) {
   EXPECT_TRUE(LooksLikeList("x/a.jsonl"));
   EXPECT_TRUE(LooksLikeList("a.csv"));
   EXPECT_FALSE(LooksLikeList("a.json"));
+}
+
+// Rows cost what they hold, not what their list holds: else this takes minutes.
+TEST_F(ListSourceTest, EachOfManyLinesMayHaveAKeyOfItsOwn) {
+  constexpr int kLines = 100'000;
+  std::string text;
+  for (int i = 0; i < kLines; ++i) {
+    text += R"({"path": "c.txt", "k)" + std::to_string(i) + R"(": )" + std::to_string(i) + "}\n";
+  }
+  const auto source = Open("l.jsonl", text);
+  ASSERT_EQ(source->splits()[0].items, kLines);
+  const auto reader = source->NewReader();
+  Sample sample;
+  for (int i = 0; i < kLines; ++i) {
+    sample.features.Clear();
+    reader->Read(0, i, sample);
+    EXPECT_EQ(source->ItemName(0, i), "c.txt");
+  }
+  const TestItem last = ReadItem(*source, 0, kLines - 1);
+  EXPECT_EQ(last.number("k99999"), 99'999);
+  EXPECT_FALSE(last.ints.contains("k99998"));
+}
+
+TEST_F(ListSourceTest, ColumnsMappedTwiceAndInAnotherOrderAreAllWritten) {
+  const auto source = Open("l.jsonl",
+                           R"({"path": "c.txt", "b": 1, "a": 2})"
+                           "\n"
+                           R"({"path": "c.txt", "a": 3})"
+                           "\n",
+                           {.fields = ParseFieldMap("z=a,y=b,x=a")});
+  const TestItem first = ReadItem(*source, 0, 0);
+  EXPECT_EQ(first.number("z"), 2);
+  EXPECT_EQ(first.number("x"), 2);
+  EXPECT_EQ(first.number("y"), 1);
+  const TestItem second = ReadItem(*source, 0, 1);
+  EXPECT_EQ(second.number("x"), 3);
+  EXPECT_FALSE(second.ints.contains("y"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,6 +153,64 @@ TEST_F(RepairTest, AStretchThatWasWrittenTwiceIsSavedOnce) {
     }
   }
   WriteFileAtomically(PosixFiles(), out_ + "/train.recindex", index, false);
+}
+
+// Stretches of any length, which begin and end anywhere: never more records than there were.
+TEST_F(RepairTest, AShortStretchThatWasWrittenTwiceAddsNoRecord) {
+  const ByteBuffer good = ReadWholeFile(PosixFiles(), shard_);
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 200; ++i) {
+    const size_t begin = random() % (good.size() - 400), bytes = 1 + random() % 400;
+    ByteBuffer bad = good;
+    bad.insert(bad.begin() + static_cast<ptrdiff_t>(begin + bytes),
+               good.begin() + static_cast<ptrdiff_t>(begin),
+               good.begin() + static_cast<ptrdiff_t>(begin + bytes));
+    WriteFileAtomically(PosixFiles(), shard_, bad, false);
+    const TemporaryFolder saved;
+    const RepairResult result = Repair(FindLayout(out_), {.out = saved.path()});
+    ASSERT_LE(result.records, 400u) << begin << ' ' << bytes;
+    ASSERT_GE(result.records, 399u) << begin << ' ' << bytes;  // the stretch lies within a record
+    ASSERT_FALSE(result.lost.empty());
+    uint64_t lost = 0;
+    bool counted = true;
+    for (const LostRecords& piece : result.lost) {
+      lost += piece.records.value_or(0);
+      counted &= piece.records.has_value();
+    }
+    ASSERT_TRUE(!counted || result.records + lost == 400) << begin << ' ' << bytes << ' ' << lost;
+  }
+}
+
+// Each record is whole then: the index tells which one is there twice, and without it the digest of
+// the shard that something was changed.
+TEST_F(RepairTest, ARecordThatWasCopiedOverAnotherIsTold) {
+  std::optional<std::pair<uint64_t, uint64_t>> same;  // two of one length
+  for (uint64_t i = 0; i < 100 && !same; ++i) {
+    for (uint64_t k = i + 1; k < 100 && !same; ++k) {
+      const auto bytes = [&](uint64_t n) { return Locate(n + 1).offset - Locate(n).offset; };
+      if (bytes(i) == bytes(k)) same.emplace(i, k);
+    }
+  }
+  ASSERT_TRUE(same);
+  const auto [from, to] = *same;
+  std::string frame(Locate(from + 1).offset - Locate(from).offset, ' ');
+  std::fstream file(shard_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(Locate(from).offset));
+  file.read(frame.data(), static_cast<std::streamsize>(frame.size()));
+  file.seekp(static_cast<std::streamoff>(Locate(to).offset));
+  file << frame;
+  file.close();
+  for (const bool indexed : {true, false}) {
+    if (!indexed) std::filesystem::remove(out_ + "/train.recindex");
+    const TemporaryFolder saved;
+    const RepairResult result = Repair(FindLayout(out_), {.out = saved.path()});
+    EXPECT_EQ(result.records, indexed ? 399u : 400u);
+    ASSERT_EQ(result.lost.size(), 1u);
+    EXPECT_EQ(result.lost[0].path, shard_);
+    EXPECT_EQ(result.lost[0].records, indexed ? std::optional<uint64_t>(1) : std::nullopt);
+    EXPECT_NE(result.lost[0].reason.find(indexed ? "copied over" : "SHA-256"), std::string::npos)
+        << result.lost[0].reason;
+  }
 }
 
 TEST_F(RepairTest, AShardThatEndsAtARecordTooEarlyHasLostTheRest) {

@@ -6,9 +6,12 @@
 #include <filesystem>
 
 #include "recpack/image/encode.h"
+#include "recpack/record/crc32c.h"
 #include "recpack/record/index.h"
 #include "recpack/record/writer.h"
+#include "src/base/format.h"
 #include "src/pack/job/pack.h"
+#include "src/pack/open/recognise.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
@@ -196,6 +199,33 @@ TEST_F(TfrecordSourceTest, DamageIsFoundWithItsPlace) {
   EXPECT_EQ(Payload(*source, 0, 2), "three");
 }
 
+// A whole record with CRCs that hold, so that the index alone knows better.
+TEST_F(TfrecordSourceTest, ARecordCopiedOverAnotherIsFoundByTheIndex) {
+  const std::vector<std::string> records = {LabelledRecord(1, "a"), LabelledRecord(2, "b"),
+                                            LabelledRecord(1, "c")};
+  for (const Compression compression : {Compression::kNone, Compression::kGzip}) {
+    const TemporaryFolder work;
+    ShardEntries entries =
+        Write("a-00000-of-00001.tfrecord", {records[0], records[0], records[2]}, compression);
+    entries.crcs[1] = MaskCrc(Crc32c(AsBytes(records[1])));
+    entries.flush_points.clear();  // unpacked as a whole
+    entries.check = 0;
+    IndexWriter index(PosixFiles().Create(folder_ / "a.recindex"));
+    index.AddShard(entries);
+    index.Finish(false);
+    for (const std::vector<std::string>& filters : {{}, std::vector<std::string>{"label=1"}}) {
+      const Error error = ErrorOf([&] {
+        const auto source = Open({.filters = filters, .work_folder = work.path()});
+        EXPECT_EQ(Payload(*source, 0, 0), records[0]);
+        Payload(*source, 0, 1);
+      });
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
+      EXPECT_THAT(error.reason(), HasSubstr("not the record that the index lists"));
+      EXPECT_EQ(error.place().ordinal, 1u);
+    }
+  }
+}
+
 TEST_F(TfrecordSourceTest, DamagedFramesAndCutShardsAreErrorsWhenOpening) {
   Write("a.tfrecord", {"one", "two", "three"});
   Damage("a.tfrecord", 19);  // the second record's length
@@ -318,6 +348,27 @@ TEST_F(TfrecordSourceTest, IsRecognisedByNameOrFirstBytes) {
   EXPECT_FALSE(LooksLikeTfrecord(folder_ / "picture"));
   Write("train-00000-of-00001.tfrecord", {"one"});
   EXPECT_TRUE(LooksLikeTfrecord(folder_.path()));
+}
+
+// Extensions that files of other kinds have, too, need a first record.
+TEST_F(TfrecordSourceTest, ShardsOfOtherProgramsAreRecognised) {
+  int number = 0;
+  for (const char* name : {"train.record", "train.record-00000-of-00001", "train.tfrec",
+                           "train-00000-of-00001", "train-00000-of-00001.record"}) {
+    const std::string here = format("{}", number++);
+    std::filesystem::create_directory(folder_ / here);
+    Write(here + "/" + name, {"one"});
+    EXPECT_EQ(RecogniseSource(folder_ / here), "tfrecord") << name;
+    const auto source = Open({.path = folder_ / here});
+    EXPECT_EQ(source->splits().at(0).name, "train") << name;
+  }
+  std::filesystem::create_directory(folder_ / "gz");
+  Write("gz/val.record.gz", {"one"}, Compression::kGzip);
+  EXPECT_EQ(RecogniseSource(folder_ / "gz"), "tfrecord");
+  std::filesystem::create_directories(folder_ / "other/vinyl");
+  MakeFile(folder_ / "other/vinyl/a.record", "twelve bytes and more");
+  EXPECT_EQ(RecogniseSource(folder_ / "other"), "folder");
+  EXPECT_NE(RecogniseSource(folder_ / "other/vinyl"), "tfrecord");
 }
 
 TEST(OneBasedLabelNoticeTest, SpeaksOnlyWhereAllOfOneToNAreThere) {

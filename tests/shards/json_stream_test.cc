@@ -59,13 +59,14 @@ TEST(JsonPiecesTest, TakesElementsOutOfTheWhole) {
   std::istringstream text(
       R"({"v": 1, "s": {"x": {"l": [{"l": [0]}, 2, [3]], "n": 5}, "y": {"l": []}}, "l": [6]})");
   std::vector<std::string> taken;
-  const Json rest = ParseJsonInPieces(text, "text.json", [&](JsonPath path, const Json& value) {
-    if (!IsAt(path, {"s", nullptr, "l", ""})) return false;
-    taken.push_back(path[1] + value.dump());
-    return true;
-  });
+  const ParsedJson rest =
+      ParseJsonInPieces(text, "text.json", [&](JsonPath path, const ParsedJson& value) {
+        if (!IsAt(path, {"s", nullptr, "l", ""})) return false;
+        taken.push_back(path[1] + value.dump());
+        return true;
+      });
   EXPECT_EQ(taken, (std::vector<std::string>{R"(x{"l":[0]})", "x2", "x[3]"}));
-  EXPECT_EQ(rest.dump(), R"({"v":1,"s":{"x":{"l":[],"n":5},"y":{"l":[]}},"l":[6]})");
+  EXPECT_EQ(rest.dump(), R"({"l":[6],"s":{"x":{"l":[],"n":5},"y":{"l":[]}},"v":1})");
 }
 
 }  // namespace

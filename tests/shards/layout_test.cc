@@ -59,6 +59,25 @@ TEST(LayoutTest, TellsSplitsByTheWordsInNames) {
   EXPECT_EQ(notice, "");
 }
 
+// The TF Object Detection API, TFDS and Kaggle's data sets.
+TEST(LayoutTest, TellsSplitsByTheNamesOfOtherPrograms) {
+  std::string notice;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(SplitsOf({"train.record", "val.record", "notes.recording", "x.records.txt"}, &notice),
+            (Names{"train", "val"}));
+  EXPECT_EQ(
+      SplitsOf({"train.record-00000-of-00010", "mnist-test.tfrecord-00000-of-00001"}, &notice),
+      (Names{"mnist-test", "train"}));
+  EXPECT_EQ(SplitsOf({"train-00000-of-00002.tfrec", "test-00000-of-00001.record",
+                      "validation-00000-of-00128"},
+                     &notice),
+            (Names{"test", "train", "validation"}));
+  EXPECT_EQ(SplitsOf({"train.tfrec", "test.record.gz"}, &notice), (Names{"test", "train"}));
+  EXPECT_EQ(notice, "");
+  EXPECT_EQ(SplitsOf({"a.record", "b.record"}, &notice), (Names{"all"}));
+  EXPECT_NE(notice, "");
+}
+
 TEST(LayoutTest, SaysWhereNamesLeaveTheSplitOpen) {
   std::string notice;
   using Names = std::vector<std::string>;

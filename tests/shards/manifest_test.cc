@@ -119,6 +119,64 @@ TEST(ManifestTest, AnotherJsonFileIsCorrupt) {
   }
 }
 
+// Ends within the limit of a test only if time grows with the number, not with its square.
+TEST(ManifestTest, HoldsAsManyFeaturesClassesAndSkippedItemsAsAUserHas) {
+  Manifest manifest = Sample();
+  for (int i = 0; i < 300'000; ++i) {
+    manifest.schema.push_back(
+        {.name = "feature" + std::to_string(i), .kind = "int64", .length = 1});
+    manifest.skipped.push_back({"train", std::to_string(i), "no picture"});
+    manifest.splits[0].class_counts[i] = 1;
+  }
+  const std::string text = ManifestToJson(manifest);
+  EXPECT_TRUE(ManifestToJson(ManifestFromJson(text, "m")) == text);
+}
+
+TEST(ManifestTest, ANameThatIsThereTwiceIsCorrupt) {
+  for (const char* name : {"schema", "splits"}) {
+    Manifest manifest = Sample();
+    if (name == std::string_view("schema")) manifest.schema.push_back(manifest.schema.front());
+    if (name == std::string_view("splits")) manifest.splits.push_back(manifest.splits.front());
+    try {
+      ManifestFromJson(ManifestToJson(manifest), "m");
+      FAIL() << name;
+    } catch (const Error& error) {
+      EXPECT_NE(error.reason().find("twice"), std::string::npos) << error.reason();
+    }
+  }
+}
+
+// As if a range of bytes were lost: what is left is JSON, and its sums hold within each split.
+TEST(ManifestTest, ASplitThatIsGoneIsCorrupt) {
+  for (const bool all : {false, true}) {
+    Manifest manifest = Sample();
+    manifest.splits.push_back({.name = "eval",
+                               .index = "",
+                               .shards = {{.file = "c", .records = 4, .bytes = 50}},
+                               .class_counts = {}});
+    std::string text = ManifestToJson(manifest);
+    ManifestFromJson(text, "m");
+    const size_t begin = text.find("\"splits\": {") + 11;
+    const size_t end = all ? text.find("\n },", begin) : text.find("\"eval\"");
+    text.erase(begin, end - begin);
+    try {
+      ManifestFromJson(text, "m");
+      FAIL() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+      EXPECT_NE(error.reason().find("says that the data set has 7 records"), std::string::npos)
+          << error.reason();
+    }
+  }
+}
+
+TEST(ManifestTest, AFeatureThatIsNoObjectIsCorrupt) {
+  std::string text = ManifestToJson(Sample());
+  const size_t schema = text.find("\"schema\": {") + 11;
+  text.insert(schema, "\"x\": 5, ");
+  EXPECT_THROW(ManifestFromJson(text, "m"), Error);
+}
+
 TEST(ManifestTest, AClassThatIsNoNumberIsCorrupt) {
   std::string text = ManifestToJson(Sample());
   text.replace(text.find("\"7\""), 3, "\"7x\"");

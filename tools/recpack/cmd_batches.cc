@@ -7,9 +7,10 @@
 #include "recpack/base/hash.h"
 #include "recpack/loader/loader.h"
 #include "recpack/loader/recipe.h"
+#include "recpack/loader/token.h"
 #include "src/base/format.h"
 #include "src/base/parse_units.h"
-#include "tools/recpack/cache_flag.h"
+#include "tools/cache_flag.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/output.h"
 #include "tools/recpack/samples_flags.h"
@@ -73,6 +74,11 @@ void RunBatches(BatchesFlags& flags) {
     if (!flags.loader.resume.empty() && PosixFiles().Exists(flags.audit)) {
       flags.loader.audit = EpochAudit::Load(flags.audit);
     }
+  }
+  // One epoch, of which only the samples are fetched; across epochs with a limit.
+  if (flags.limit == 0) {
+    const std::string& token = flags.loader.resume;
+    flags.loader.epochs = (token.empty() ? flags.loader.epoch : ParseToken(token).epoch) + 1;
   }
   Loader loader(samples, flags.loader);
   const bool mixed = samples.views().size() > 1;

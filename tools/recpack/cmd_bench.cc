@@ -10,19 +10,22 @@
 #include "recpack/base/median.h"
 #include "recpack/loader/recipe.h"
 #include "src/base/format.h"
+#include "src/remote/url/url.h"
+#include "tools/cache_flag.h"
 #include "tools/recpack/bench_ceilings.h"
 #include "tools/recpack/bench_run.h"
-#include "tools/recpack/cache_flag.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
 #include "tools/recpack/samples_flags.h"
+#include "tools/store_link.h"
 
 namespace recpack::tool {
 namespace {
 
-constexpr double kGoal = 0.1;  // mean error of the predictions
-constexpr int kRounds = 3;     // of --check, so that disturbances affect all runs alike
+constexpr double kGoal = 0.1;     // mean error of the predictions
+constexpr double kLinkTimes = 8;  // of --seconds, for all measurements of a link
+constexpr int kRounds = 3;        // of --check, so that disturbances affect all runs alike
 
 struct BenchFlags {
   SamplesFlags samples;
@@ -57,6 +60,17 @@ struct BenchResult {
     return sum / static_cast<double>(predictions.size());
   }
 };
+
+// Without a recipe, the link to a store alone.
+void BenchLink(const BenchFlags& flags) {
+  const StoreLink link =
+      MeasureLink(flags.samples.path, std::chrono::duration<double>(kLinkTimes * flags.seconds));
+  if (flags.json) {
+    PrintJson(Json{{"link", LinkJson(link)}});
+  } else {
+    std::printf("%s", LinkText(link).c_str());
+  }
+}
 
 BenchResult RunBench(BenchFlags& flags) {
   const Mixture samples = OpenSamples(flags.samples);
@@ -206,10 +220,12 @@ void AddBench(CLI::App& app, int& exit_code) {
       "Each run starts with an empty cache.\n\n"
       "Examples:\n"
       "  recpack bench shards --recipe cifar10-train --seconds 0.2\n"
-      "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json");
+      "  recpack bench shards --recipe cifar10-train --threads 1 --seconds 0.2 --check --json\n"
+      "  recpack bench s3://bucket/data");
   bench->add_option("DATA", flags->samples.path, "A folder of shards, a shard, or a pattern")
       ->required();
-  bench->add_option("--recipe", flags->recipe, RecipeList())->required();
+  bench->add_option("--recipe", flags->recipe,
+                    RecipeList() + "; without one, the link to the store of a URL is measured");
   bench->add_option("--split", flags->samples.split, "Split (default: train, or the only one)");
   bench->add_option("--threads", flags->loader.threads, "Worker threads (default: all)")
       ->check(ThreadCount());
@@ -221,6 +237,12 @@ void AddBench(CLI::App& app, int& exit_code) {
   bench->add_flag("--check", flags->check, "Also run each predicted number of threads");
   bench->add_flag("--json", flags->json, "Print one JSON object");
   bench->callback([flags, &exit_code] {
+    if (flags->recipe.empty()) {
+      if (!remote::IsUrl(flags->samples.path)) throw CLI::RequiredError("--recipe");
+      BenchLink(*flags);
+      exit_code = kDone;
+      return;
+    }
     const BenchResult result = RunBench(*flags);
     if (flags->json) {
       PrintJson(ToJson(result));

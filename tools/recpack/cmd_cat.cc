@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
+#include "recpack/base/text.h"
 #include "recpack/example/text.h"
 #include "recpack/example/view.h"
 #include "recpack/loader/dataset.h"
@@ -54,10 +55,8 @@ std::string RawFeature(ByteView payload, const std::string& name) {
   view.Parse(payload);
   const FeatureView* feature = view.Find(name);
   if (feature == nullptr) {
-    std::string names;
-    for (const auto& there : view) names += (names.empty() ? "" : ", ") + std::string(there.name());
     throw Error(ErrorKind::kNotFound, format("there is no feature '{}'", name), {},
-                "there are: " + names);
+                "there are: " + JoinNames(view, &FeatureView::name));
   }
   std::string bytes;
   for (const ByteView value : feature->bytes_values()) bytes += AsText(value);

@@ -9,7 +9,9 @@
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_plan.h"
 #include "src/pack/open/open_source.h"
+#include "src/pack/plan/task.h"
 #include "src/pack/store/store_target.h"
+#include "src/remote/sign/credentials.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/numbers.h"
 #include "tools/recpack/output.h"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr char kExamples[] =
     "Examples:\n"
+    "  recpack pack cifar10 shards               # downloads it\n"
     "  recpack pack cifar-10-python.tar.gz shards\n"
     "  recpack pack photos/ shards --shard-size 200MB --compression gzip\n"
     "  recpack pack photos/ shards --on-error skip --max-skip 0.1%\n"
@@ -59,19 +62,6 @@ struct PackFlags {
   bool json = false;
 };
 
-void ParseTask(const std::string& text, pack::PackOptions& options) {
-  if (text.empty()) return;
-  const size_t slash = std::min(text.find('/'), text.size());
-  const auto task = WholeNumber(std::string_view(text).substr(0, slash));
-  const auto tasks = WholeNumber(std::string_view(text).substr(std::min(slash + 1, text.size())));
-  if (!task || !tasks || *task >= *tasks || *tasks > UINT32_MAX) {
-    throw Error(ErrorKind::kInvalidArgument, format("not a task: '{}'", text), {},
-                "write I/N, with I from 0 to N-1");
-  }
-  options.task = static_cast<uint32_t>(*task);
-  options.tasks = static_cast<uint32_t>(*tasks);
-}
-
 // Parses --shuffle.
 std::optional<uint64_t> ShuffleSeed(const std::string& text) {
   if (text.empty() || text == "off") return {};
@@ -106,15 +96,27 @@ pack::PackOptions MakePackOptions(const PackFlags& flags) {
   options.append = flags.append;
   options.overwrite = flags.overwrite;
   options.dali_index = flags.dali_index;
-  ParseTask(flags.task, options);
+  if (!flags.task.empty()) {
+    const pack::PackTask task = pack::ParseTask(flags.task, remote::ProcessEnvironment);
+    options.task = task.number;
+    options.tasks = task.count;
+  }
   return options;
+}
+
+// Downloads the source if it is a published one.
+std::unique_ptr<pack::Source> OpenWithProgress(const PackFlags& flags, pack::PackOptions& options) {
+  ProgressBar bar("downloading", flags.quiet);
+  pack::SourceFlags source = flags.source;
+  source.download_progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); };
+  return pack::OpenSourceToPack(source, flags.shuffle.empty(), options);
 }
 
 int RunPack(const PackFlags& flags) {
   const auto started = std::chrono::steady_clock::now();
   pack::PackOptions options =
       MakePackOptions(flags);  // checks flags before reading or writing anything
-  const auto source = pack::OpenSourceToPack(flags.source, flags.shuffle.empty(), options);
+  const auto source = OpenWithProgress(flags, options);
   if (flags.dry_run) {
     PrintDryRun(*source, options, flags.json);
     return kDone;
@@ -206,7 +208,10 @@ static void AddJobOptions(CLI::App& pack, PackFlags& flags) {
   pack.add_option("--limit", flags.limit, "Maximum number of records per split")
       ->check(WholeNumberIn(1));
   pack.add_flag("--dry-run", flags.dry_run, "Print the plan and its cost; write nothing");
-  pack.add_option("--task", flags.task, "I/N: the I-th of N parts of the job, from 0");
+  pack.add_option(
+      "--task", flags.task,
+      "I/N: the I-th of N parts of the job, from 0; auto: as the environment of an array job, "
+      "mpirun, srun or torchrun tells");
   CLI::Option* append = pack.add_flag("--append", flags.append, "Append to the data set in OUT");
   pack.add_flag("--overwrite", flags.overwrite, "First remove the earlier pack in OUT")
       ->excludes(append);
@@ -228,8 +233,10 @@ void AddPack(CLI::App& app, int& exit_code) {
   CLI::App* pack = app.add_subcommand("pack", "Pack a data set of small files into shards");
   auto flags = std::make_shared<PackFlags>();
   pack->footer(kExamples);
-  pack->add_option("SRC", flags->source.path,
-                   "File or folder to pack; a folder may be a URL (s3://, gs://)")
+  pack->add_option(
+          "SRC", flags->source.path,
+          "File or folder to pack; a folder may be a URL (s3://, gs://). cifar10 and cifar100 "
+          "are downloaded if there is no such file")
       ->required();
   pack->add_option("OUT", flags->out, "Output folder, or s3://BUCKET/FOLDER")->required();
   AddSourceOptions(*pack, flags->source);

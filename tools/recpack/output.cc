@@ -40,12 +40,6 @@ void PrintNotices(const Layout& layout) {
   for (const auto& notice : layout.notices) std::fprintf(stderr, "note: %s\n", notice.c_str());
 }
 
-std::string HumanSeconds(double seconds) {
-  if (seconds < 120) return format("{:.2f} s", seconds);
-  if (seconds < 7200) return format("{:.0f} min", seconds / 60);
-  return format("{:.1f} h", seconds / 3600);
-}
-
 ProgressBar::ProgressBar(std::string what, bool quiet)
     : what_(std::move(what)), shown_(!quiet && ::isatty(STDERR_FILENO) == 1), started_(Now()) {}
 
@@ -70,7 +64,7 @@ void ProgressBar::Update(uint64_t bytes, uint64_t total_bytes) {
   const std::string bar(static_cast<size_t>(share * kWidth), '#');
   const double left = total * (1 - share) / std::max(1.0, rate);
   std::fputs(format("\r\033[K{} [{:<30}] {:3.0f} %  {}/s  {} left", what_, bar, share * 100,
-                    BytesText(static_cast<uint64_t>(rate)), HumanSeconds(left))
+                    BytesText(static_cast<uint64_t>(rate)), DurationText(left))
                  .c_str(),
              stderr);
 }

@@ -15,8 +15,6 @@ namespace recpack::tool {
 // "1 record", "1,234 records"; for nouns with a plural in s.
 std::string Counted(uint64_t count, const std::string& noun);
 
-std::string HumanSeconds(double seconds);
-
 // Prints Layout::notices to stderr, one line each.
 void PrintNotices(const Layout& layout);
 

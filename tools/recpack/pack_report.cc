@@ -80,7 +80,7 @@ void PrintPackSummary(const pack::PackResult& result, const pack::PackOptions& o
   }
   std::printf("packed %s, %s, into %s in %s", Counted(result.records, "record").c_str(),
               BytesText(result.bytes).c_str(), options.shown_out().c_str(),
-              HumanSeconds(seconds).c_str());
+              DurationText(seconds).c_str());
   if (result.shards_found > 0) {
     std::printf(" (%s of %s already existed)", CountText(result.shards_found).c_str(),
                 Counted(result.shards, "shard").c_str());
@@ -148,7 +148,7 @@ void PrintDryRun(const pack::Source& source, const pack::PackOptions& options, b
   std::printf(
       "reading, encoding and compressing would take about %s, estimated by a trial of %s; writing "
       "and syncing, which depend on the disk, take additional time\n",
-      HumanSeconds(estimate.seconds).c_str(), Counted(estimate.tried, "item").c_str());
+      DurationText(estimate.seconds).c_str(), Counted(estimate.tried, "item").c_str());
 }
 
 }  // namespace recpack::tool

@@ -8,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "src/base/format.h"
+#include "src/base/parse_units.h"
 #include "tools/recpack/numbers.h"
 
 namespace recpack::tool {

@@ -1,5 +1,7 @@
 #include "src/pack/check/count_records.h"
 
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "src/base/format.h"
@@ -29,6 +31,22 @@ std::optional<uint64_t> CountLost(const std::vector<LostRecords>& lost) {
   return sum;
 }
 
+// Reports the records that were left out, and those that are missing for them: others may have been
+// copied over them.
+void AddSurplus(const std::string& path, uint64_t expected, size_t left_out,
+                RepairedShard& repaired) {
+  uint64_t missing = expected - std::min(expected, repaired.shard.records);
+  for (LostRecords& piece : repaired.lost) {  // a repeated stretch may have looked like a loss
+    piece.records = std::min(piece.records.value_or(missing), missing);
+    missing -= *piece.records;
+  }
+  std::string reason = left_out == 1
+                           ? "a record occurred in it twice and is saved once"
+                           : format("{} records occurred in it twice and are saved once", left_out);
+  if (missing > 0) reason += ": they were copied over others, which are lost";
+  repaired.lost.push_back({.path = path, .records = missing, .reason = std::move(reason)});
+}
+
 }  // namespace
 
 std::optional<uint64_t> ExpectedRecords(const ShardEntries* known,
@@ -45,22 +63,14 @@ void CompareWithCount(const std::string& path, uint64_t expected, size_t left_ou
                       const Reach& reach, std::span<const RecordMark> marks,
                       RepairedShard& repaired) {
   const uint64_t saved = repaired.shard.records;
-  if (left_out > 0) {
-    if (saved == expected) {  // no record is lost: only the repeated bytes were damaged
-      for (LostRecords& piece : repaired.lost) piece.records = 0;
-    }
-    repaired.lost.push_back(
-        {.path = path,
-         .records = 0,
-         .reason = format("{} records occurred in it twice and are saved once", left_out)});
-    return;
-  }
+  if (left_out > 0) return AddSurplus(path, expected, left_out, repaired);
   const std::optional<uint64_t> lost = CountLost(repaired.lost);
   const uint64_t surplus =
       saved + lost.value_or(0) > expected ? saved + lost.value_or(0) - expected : 0;
   if (surplus > 0) {
     if (const auto begin = FindRepeatedStretch(marks, surplus)) {
-      repaired.repeats = {*begin, *begin + surplus};
+      repaired.surplus.resize(surplus);
+      std::iota(repaired.surplus.begin(), repaired.surplus.end(), *begin);
       return;
     }
     if (saved <= expected) return;

@@ -8,16 +8,10 @@
 
 #include "recpack/record/index.h"
 #include "src/pack/check/repair_shard.h"
+#include "src/pack/check/surplus_records.h"
 #include "src/shards/layout/layout.h"
 
 namespace recpack::pack {
-
-// Length and checksum that identify a record.
-struct RecordMark {
-  uint32_t length = 0;  // of the payload
-  uint32_t crc = 0;     // CRC-32C of the payload
-  bool operator==(const RecordMark&) const = default;
-};
 
 // Position up to which a shard was read.
 struct Reach {
@@ -32,7 +26,7 @@ std::optional<uint64_t> ExpectedRecords(const ShardEntries* known,
                                         std::optional<ListedShard> listed, uint64_t bytes);
 
 // Compares the saved records with the count in the index or manifest, to find missing or surplus
-// records that left no visible damage.
+// records that left no visible damage. `left_out`: records that were left out as surplus.
 void CompareWithCount(const std::string& path, uint64_t expected, size_t left_out,
                       const Reach& reach, std::span<const RecordMark> marks,
                       RepairedShard& repaired);

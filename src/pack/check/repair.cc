@@ -132,6 +132,27 @@ void CopySideFiles(const Layout& layout, const std::string& out, Manifest& manif
   });
 }
 
+// Records whose framing is whole, but that are not those that were packed: one copied over another,
+// which only the manifest's digest of the shard tells. Compressed shards are compressed anew, and
+// not compared.
+void AddChanged(const Layout& layout, const LayoutSplit& split,
+                const std::vector<RepairedShard>& shards, std::vector<LostRecords>& lost) {
+  const ManifestSplit* const listed =
+      layout.manifest ? layout.manifest->FindSplit(split.name) : nullptr;
+  if (!listed || listed->shards.size() != shards.size()) return;
+  for (size_t i = 0; i < shards.size(); ++i) {
+    const ManifestShard was = listed->shards[i];
+    const bool is_told = !shards[i].lost.empty() || !was.sha256 || !shards[i].shard.sha256;
+    if (is_told || was.compression != Compression::kNone || *was.sha256 == *shards[i].shard.sha256)
+      continue;
+    lost.push_back({.path = split.shards[i],
+                    .end = shards[i].shard.bytes,
+                    .records = {},
+                    .reason = "its records are whole, but not all are those that were packed: the "
+                              "manifest has another SHA-256; which ones cannot be told"});
+  }
+}
+
 // Otherwise the new manifest would hide that some shards were never packed.
 void AddUnpacked(const Layout& layout, std::vector<LostRecords>& lost) {
   try {
@@ -208,6 +229,7 @@ RepairResult Repair(const Layout& given, const RepairOptions& options) {
       result.bytes += shard.shard.bytes;
       std::ranges::copy(shard.lost, std::back_inserter(result.lost));
     }
+    AddChanged(layout, split, repaired.back(), result.lost);
   }
   AddUnpacked(layout, result.lost);
   Manifest manifest = NewManifest(layout, std::move(repaired));

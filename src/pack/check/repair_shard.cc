@@ -32,15 +32,18 @@ bool ReadNext(RecordReader& reader, Record& record, Reach& reach) {
   }
 }
 
-// `marks` gets one entry per intact record, including those left out.
-Reach CopyIntact(RecordReader& reader, RecordWriter& writer, const Repeats& leave_out,
+// `marks` gets one entry per intact record, including those left out. `leave_out`: numbers, rising.
+Reach CopyIntact(RecordReader& reader, RecordWriter& writer, std::span<const size_t> leave_out,
                  std::vector<RecordMark>& marks) {
   Reach reach;
   for (Record record; ReadNext(reader, record, reach);) {
-    const size_t number = marks.size();
-    marks.push_back(
-        {.length = static_cast<uint32_t>(record.payload.size()), .crc = Crc32c(record.payload)});
-    if (number < leave_out.begin || number >= leave_out.end) writer.Write(record.payload);
+    if (leave_out.empty() || leave_out.front() != marks.size()) {
+      writer.Write(record.payload);
+    } else {
+      leave_out = leave_out.subspan(1);
+    }
+    marks.push_back({.length = static_cast<uint32_t>(record.payload.size()),
+                     .crc = MaskCrc(Crc32c(record.payload))});
     reach.offset = record.offset + record.payload.size() + kFrameBytes;
     reach.ordinal = record.ordinal + 1;
   }
@@ -121,16 +124,17 @@ ReaderOptions MakeReaderOptions(const std::shared_ptr<const ShardEntries>& known
   return {.on_damage = ReaderOptions::OnDamage::kResynchronise, .entries = known};
 }
 
-// Writes the intact records from the reader, leaving out `repeats`. `expected`: number of records
+// Writes the intact records from the reader, leaving out `surplus`. `expected`: number of records
 // there should be, if known.
 RepairedShard SaveIntact(const std::string& path, RecordReader& reader, Compression compression,
                          const ShardEntries* known, std::optional<uint64_t> expected,
-                         const Repeats& repeats, const std::string& out, ShardEntries& entries) {
+                         const std::vector<size_t>& surplus, const std::string& out,
+                         ShardEntries& entries) {
   const std::string file = fs::path(path).filename();
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"),
                       {.compression = compression, .digest = true});
   std::vector<RecordMark> marks;
-  const Reach reach = CopyIntact(reader, writer, repeats, marks);
+  const Reach reach = CopyIntact(reader, writer, surplus, marks);
   RepairedShard repaired{.shard = FinishShard(writer, file, out, entries), .lost = {}};
   for (const Damage& damage : reader.damages()) {
     repaired.lost.push_back({.path = path,
@@ -142,8 +146,12 @@ RepairedShard SaveIntact(const std::string& path, RecordReader& reader, Compress
   }
   if (!reach.failure.empty()) {
     repaired.lost.push_back(DescribeRest(path, reach, compression, known));
-  } else if (expected) {
-    CompareWithCount(path, *expected, repeats.end - repeats.begin, reach, marks, repaired);
+    return repaired;
+  }
+  if (surplus.empty() && known != nullptr) repaired.surplus = FindSurplus(marks, *known);
+  if (!surplus.empty() && !expected) expected = known->lengths.size();
+  if (expected && repaired.surplus.empty()) {
+    CompareWithCount(path, *expected, surplus.size(), reach, marks, repaired);
   }
   return repaired;
 }
@@ -177,12 +185,12 @@ RepairedShard RepairShard(const std::string& path, std::shared_ptr<const ShardEn
   const Compression compression = reader->compression();
   const std::optional<uint64_t> expected =
       ExpectedRecords(known.get(), listed, files.OpenForReading(path)->Size());
-  Repeats repeats;
+  std::vector<size_t> surplus;
   for (;;) {
     RepairedShard repaired =
-        SaveIntact(path, *reader, compression, known.get(), expected, repeats, out, entries);
-    if (repeats.end > 0 || repaired.repeats.end == 0) return repaired;
-    repeats = repaired.repeats;  // second pass, without them
+        SaveIntact(path, *reader, compression, known.get(), expected, surplus, out, entries);
+    if (!surplus.empty() || repaired.surplus.empty()) return repaired;
+    surplus = std::move(repaired.surplus);  // second pass, without them
     reader.emplace(files.OpenForReading(path), MakeReaderOptions(known));
   }
 }

@@ -15,16 +15,10 @@
 
 namespace recpack::pack {
 
-// Records that occur in the shard twice.
-struct Repeats {
-  size_t begin = 0;
-  size_t end = 0;
-};
-
 struct RepairedShard {
   ManifestShard shard;
   std::vector<LostRecords> lost;
-  Repeats repeats = {};  // found among the saved records
+  std::vector<size_t> surplus = {};  // numbers, rising, of saved records that it holds too often
 };
 
 // Writes the new shard to options.out and fills its index entries. `known` are the entries of its

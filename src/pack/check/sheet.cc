@@ -8,7 +8,6 @@
 #include "recpack/base/permutation.h"
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
-#include "recpack/image/header.h"
 #include "recpack/image/resize.h"
 #include "src/base/format.h"
 #include "src/pack/check/bitmap_font.h"
@@ -44,11 +43,10 @@ std::optional<Image> FromRaw(ByteView bytes, std::array<int, 3> shape) {
 std::optional<Image> FromBytes(ByteView bytes, const SheetOptions& options) {
   if (auto raw = FromRaw(bytes, options.raw_shape)) return raw;
   try {
-    const ImageFormat format = ReadImageHeader(bytes).format;
-    if (IsDecoded(format)) return DecodeImage(bytes);
+    return DecodeImage(bytes);
   } catch (const Error&) {  // a broken picture is shown as a grey cell
+    return {};
   }
-  return {};
 }
 
 std::optional<Image> FindPicture(const ExampleView& view, const SheetOptions& options) {

@@ -10,6 +10,7 @@
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
 #include "src/base/format.h"
+#include "src/pack/check/picture_features.h"
 #include "src/pack/check/verify_shard.h"
 #include "src/pack/plan/unfinished.h"
 #include "src/remote/store/data_files.h"
@@ -158,11 +159,16 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
   }
   const auto expected = layout.manifest ? layout.manifest->SplitsByName() : ManifestSplits();
   const auto indexes = OpenIndexes(layout);
+  std::vector<PictureFeatures> pictures;  // of each split
+  for (const LayoutSplit& split : layout.splits) {
+    if (options.decode) pictures.push_back(LearnPictures(split.shards));
+  }
   ParallelFor(shards, options.threads, [&](size_t, size_t i) {
     const auto split = static_cast<size_t>(std::ranges::upper_bound(first, i) - first.begin()) - 1;
     ShardTask task = MakeTask(expected, layout.splits[split], i - first[split]);
     if (indexes[split].shards) task.indexed = &*indexes[split].shards;
-    CheckShard(options, task);
+    if (options.decode) task.pictures = &pictures[split];
+    CheckShard(task);
     findings.Add(i, std::move(task), layout.splits[split].index);
   });
   findings.Finish();

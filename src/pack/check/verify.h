@@ -13,8 +13,7 @@ namespace recpack::pack {
 
 struct VerifyOptions {
   int threads = 0;      // 0: AvailableThreads()
-  bool decode = false;  // decode the images in bytes features, too; an image/encoded
-                        // that is none and names no other format is a finding
+  bool decode = false;  // decode the pictures in bytes features, too (PictureFeatures)
   std::function<void(uint64_t bytes)> progress = {};  // bytes of shards done; never concurrent
 };
 

@@ -1,61 +1,43 @@
 #include "src/pack/check/verify_shard.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/hash.h"
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
-#include "recpack/image/header.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
-#include "src/pack/item/feature_names.h"
-#include "src/pack/item/image_fields.h"
+#include "src/pack/check/picture_features.h"
 #include "src/remote/store/data_files.h"
 
 namespace recpack::pack {
 namespace {
 
-// By signatures that other data does not begin with; BMP's is too short.
-bool IsImage(ByteView value) {
-  const std::string_view text = AsText(value.first(std::min<size_t>(value.size(), 12)));
-  return text.starts_with("\xff\xd8\xff") || text.starts_with("\x89PNG\r\n\x1a\n") ||
-         (text.starts_with("RIFF") && text.ends_with("WEBP"));
-}
-
-// Tells whether image/encoded should hold an image, judging by image/format if present.
-bool SaysImage(const ExampleView& view) {
-  const FeatureView* format = view.Find(kImageFormat);
-  if (format == nullptr || format->kind() != FeatureKind::kBytes || format->size() != 1)
-    return true;
-  return IsImageFormat(AsText(format->bytes_values()[0]));
-}
-
-void DecodeImages(const ExampleView& view) {
+void DecodeImages(const ExampleView& view, const PictureFeatures& pictures) {
   for (const auto& feature : view) {
     if (feature.kind() != FeatureKind::kBytes) continue;
-    const bool must_be = feature.name() == kImageEncoded && SaysImage(view);
+    const bool must_be = pictures.MustBePicture(view, feature.name());
     for (const ByteView value : feature.bytes_values()) {
-      const ImageFormat format = ReadImageHeader(value).format;
-      const bool refused = format == ImageFormat::kUnknown || IsDecoded(format);
-      if (IsImage(value) || (must_be && refused)) DecodeImage(value, {});
+      if (!must_be && !BeginsAsPicture(value)) continue;
+      try {
+        DecodeImage(value, {});
+      } catch (const Error& error) {
+        throw Error(error.kind(), format("feature '{}': {}", feature.name(), error.reason()));
+      }
     }
   }
 }
 
-void CheckRecord(const Record& record, const VerifyOptions& options, ExampleView& view,
-                 ShardTask& task) {
+void CheckRecord(const Record& record, ExampleView& view, ShardTask& task) {
   try {
     view.Parse(record.payload);
-    if (options.decode) DecodeImages(view);
+    if (task.pictures != nullptr) DecodeImages(view, *task.pictures);
   } catch (const Error& error) {
     task.Add(error.reason(), record.offset, record.ordinal);
   }
 }
 
-void ReadRecords(const VerifyOptions& options, ShardTask& task) {
+void ReadRecords(ShardTask& task) {
   RecordReader reader(remote::DataFiles().OpenForReading(task.path),
                       {.on_damage = ReaderOptions::OnDamage::kResynchronise});
   ExampleView view;
@@ -64,7 +46,7 @@ void ReadRecords(const VerifyOptions& options, ShardTask& task) {
     ++task.records;
     if (!reader.damages().empty()) index.Stop();
     index.See(record);
-    CheckRecord(record, options, view, task);
+    CheckRecord(record, view, task);
   }
   if (reader.damages().empty()) index.Finish(task.records);
   task.of_index = index.difference();
@@ -92,10 +74,10 @@ void CheckDigest(ShardTask& task) {
 
 }  // namespace
 
-void CheckShard(const VerifyOptions& options, ShardTask& task) {
+void CheckShard(ShardTask& task) {
   try {
     task.bytes = remote::DataFiles().OpenForReading(task.path)->Size();
-    ReadRecords(options, task);
+    ReadRecords(task);
     if (!task.expected) return;
     if (task.bytes != task.expected->bytes) {
       task.Add(format("is {} bytes long, the manifest says {}", task.bytes, task.expected->bytes));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/pack/check/picture_features.h"
 #include "src/pack/check/verify.h"
 #include "src/shards/index/index_check.h"
 #include "src/shards/index/indexed_shards.h"
@@ -17,7 +18,8 @@ namespace recpack::pack {
 struct ShardTask {
   std::string path;
   std::optional<ManifestShard> expected;
-  const IndexedShards* indexed = nullptr;  // from the index of its split, if any
+  const IndexedShards* indexed = nullptr;     // from the index of its split, if any
+  const PictureFeatures* pictures = nullptr;  // of its split; null: decode nothing
   uint64_t records = 0;
   uint64_t bytes = 0;
   std::vector<Finding> findings;
@@ -30,6 +32,6 @@ struct ShardTask {
 };
 
 // Reads the shard and fills in what was found. Throws nothing that is damage.
-void CheckShard(const VerifyOptions& options, ShardTask& task);
+void CheckShard(ShardTask& task);
 
 }  // namespace recpack::pack

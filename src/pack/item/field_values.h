@@ -31,6 +31,14 @@ inline bool IsWholeNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// Tells whether the text is a decimal integer beyond 2^53 either way, which double does not count
+// by ones, let alone float.
+inline bool IsBeyondDouble(std::string_view text) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  const auto value = ParseInt64(text);
+  return value ? *value > kMost || *value < -kMost : IsWholeNumber(text);
+}
+
 // Tells whether the text is a finite nonzero number that rounds to 0 or infinity as a float.
 inline bool IsBeyondFloat(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);

@@ -71,11 +71,6 @@ void ImageCounters::AddNotices(std::vector<std::string>& notices) const {
     notices.push_back(
         format("{} images could not be tiled and are stored as they were", not_tiled.load()));
   }
-  if (not_checked > 0) {
-    notices.push_back(
-        format("{} images were not checked: they are of formats that are not decoded here",
-               not_checked.load()));
-  }
 }
 
 void ImageView::AddTo(ExampleBuilder& features) const {
@@ -106,14 +101,6 @@ ImageView ImageFields::OtherFile(ByteView bytes, std::string_view name) {
   return {.bytes = bytes, .format = extension_};
 }
 
-void ImageFields::Check(ByteView bytes, const ImageHeader& header) {
-  if (IsDecoded(header.format)) {
-    decoder_.Decode(bytes, {.layout = PixelLayout::kAsStored}, pixels_);
-  } else {
-    ++counters_.not_checked;
-  }
-}
-
 // Returns false if the image is already small enough.
 bool ImageFields::Resize(ByteView bytes, const ImageHeader& header) {
   if (std::min(header.width, header.height) <= options_.resize) return false;
@@ -139,7 +126,7 @@ ByteView ImageFields::Tile(ByteView jpeg) {
 ImageView ImageFields::ProcessImage(ByteView bytes, std::string_view name) {
   ImageHeader header = ReadImageHeader(bytes);
   if (header.format == ImageFormat::kUnknown) return OtherFile(bytes, name);
-  if (options_.check) Check(bytes, header);
+  if (options_.check) decoder_.Decode(bytes, {.layout = PixelLayout::kAsStored}, pixels_);
   if (options_.resize > 0 && Resize(bytes, header)) {
     bytes = rewritten_;
     header = ReadImageHeader(bytes);

@@ -20,7 +20,6 @@ namespace recpack::pack {
 // Counters shared by all readers of a source. Thread-safe.
 struct ImageCounters {
   std::atomic<uint64_t> not_tiled{0};
-  std::atomic<uint64_t> not_checked{0};  // images of formats that Recpack does not decode
 
   // Counts a file whose name has an image extension but whose content is not an image.
   void CountNotImage(std::string_view name);
@@ -59,7 +58,6 @@ class ImageFields {
  private:
   ImageView ProcessImage(ByteView bytes, std::string_view name);
   ImageView OtherFile(ByteView bytes, std::string_view name);
-  void Check(ByteView bytes, const ImageHeader& header);
   bool Resize(ByteView bytes, const ImageHeader& header);
   ByteView Tile(ByteView jpeg);
 

@@ -100,6 +100,9 @@ class Source {
   // an item that cannot be fetched ends the job: it is not a bad item.
   virtual bool items_are_remote() const { return false; }
 
+  // Tells whether what one reader announces is there for the others, too.
+  virtual bool announces_for_all() const { return false; }
+
   // All items of the split as consecutive groups, such as the classes of a folder or archives.
   // Messages name the groups when a data set has changed.
   virtual std::vector<ItemGroup> Groups(size_t split) const {

@@ -37,6 +37,13 @@ void AddShard(const std::string& split_name, const Sidecar& sidecar, Manifest& m
   manifest.skipped.insert(manifest.skipped.end(), sidecar.skipped.begin(), sidecar.skipped.end());
 }
 
+// Settings that the bytes depend on. Those of a plan also have the number of tasks, which divides
+// the work and changes no byte; so have manifests of older versions.
+std::map<std::string, std::string> ByteSettings(std::map<std::string, std::string> settings) {
+  settings.erase("tasks");
+  return settings;
+}
+
 // Moves the manifest that is appended to out of `folder`.
 Manifest StartManifest(const Source& source, const Plan& plan, PackFolder& folder,
                        const PackOptions& options) {
@@ -44,7 +51,7 @@ Manifest StartManifest(const Source& source, const Plan& plan, PackFolder& folde
     Manifest manifest;
     manifest.source_kind = source.kind();
     manifest.created_by = options.created_by;
-    manifest.settings = plan.settings;
+    manifest.settings = ByteSettings(plan.settings);
     manifest.class_names = source.class_names();
     return manifest;
   }
@@ -141,7 +148,8 @@ std::optional<Manifest> ManifestWithAppended(const Plan& plan, const PackFolder&
   if (options.append || folder.LastAppend() == 0) return {};
   if (!options.files->Exists(options.out + "/" + kManifestName)) return {};
   Manifest manifest = ReadManifest(*options.files, options.out);
-  if (manifest.settings != plan.settings || !Lists(manifest, plan)) return {};
+  const bool same_bytes = ByteSettings(manifest.settings) == ByteSettings(plan.settings);
+  if (!same_bytes || !Lists(manifest, plan)) return {};
   for (ManifestSplit& split : manifest.splits) {
     ShardList shards;
     for (const ManifestShard& row : split.shards) {

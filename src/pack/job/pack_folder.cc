@@ -90,6 +90,8 @@ std::string PackFolder::PlanPath() const {
 
 void PackFolder::RefuseForeignContent() const {
   if (!fs::exists(folder_) || fs::is_empty(folder_)) return;
+  // Another task may have begun since; its state folder is the first thing there.
+  if (fs::exists(FileStatus(state_folder_))) return;
   throw Error(ErrorKind::kInvalidArgument, "the output folder is not empty", {.path = folder_},
               "choose another folder, or empty it");
 }

@@ -14,6 +14,7 @@
 #include "recpack/example/field_map.h"
 #include "src/base/format.h"
 #include "src/pack/item/image_options.h"
+#include "src/pack/open/flag_uses.h"
 #include "src/pack/open/recognise.h"
 #include "src/pack/sources/cifar/cifar.h"
 #include "src/pack/sources/folder/folder.h"
@@ -133,52 +134,12 @@ std::unique_ptr<Source> OpenTfrecordAs(const SourceFlags& flags, const ImageOpti
                        .threads = pack.threads});
 }
 
-struct FlagUse {
-  const char* flag;
-  bool given;
-  std::vector<std::string_view> kinds;  // that use the flag
-};
-
-std::vector<FlagUse> FlagUses(const SourceFlags& flags) {
-  const std::vector<std::string_view> of_images = {"folder", "imagenet", "tar", "list", "tfrecord"};
-  return {{"--splits", !flags.splits.empty(), {"cifar", "cifar10", "cifar100"}},
-          {"--split", !flags.split.empty(), {"tar"}},
-          {"--field", !flags.fields.empty(), {"tar", "list", "tfrecord"}},
-          {"--column", !flags.columns.empty(), {"list"}},
-          {"--layout", !flags.layout.empty(), {"folder"}},
-          {"--filter", !flags.filters.empty(), {"tfrecord"}},
-          {"--label-offset", flags.label_offset != 0, {"tfrecord"}},
-          {"--max-tokens", flags.max_tokens.has_value(), {"reviews"}},
-          {"--vocabulary", flags.vocabulary.has_value(), {"reviews"}},
-          {"--vocabulary-file", !flags.vocabulary_file.empty(), {"reviews"}},
-          {"--seed", flags.seed.has_value(), {"reviews"}},
-          {"--devkit", !flags.devkit.empty(), {"imagenet"}},
-          {"--labels", !flags.labels.empty(), {"imagenet"}},
-          {"--check-images", flags.check_images, of_images},
-          {"--resize", flags.resize > 0, of_images},
-          {"--jpeg", !flags.jpeg.empty(), of_images}};
-}
-
-// Throws Error (kInvalidArgument) for a flag that was given and that sources of this kind ignore.
-void RefuseForeignFlags(const SourceFlags& flags, const std::string& kind) {
-  for (const FlagUse& use : FlagUses(flags)) {
-    if (!use.given || std::ranges::count(use.kinds, kind) > 0) continue;
-    std::string kinds;
-    for (const std::string_view known : use.kinds) {
-      kinds += (kinds.empty() ? "" : ", ") + std::string(known);
-    }
-    throw Error(ErrorKind::kInvalidArgument,
-                format("{} has no effect for sources of the kind {}", use.flag, kind),
-                {.path = flags.path}, format("leave it out; it applies to {}", kinds));
-  }
-}
-
 void RefuseRemote(const std::string& url, const std::string& kind) {
-  if (kind == "folder" || kind == "tfrecord") return;
+  if (kind == "folder" || kind == "tar" || kind == "tfrecord") return;
   throw Error(ErrorKind::kUnsupported,
               format("sources of the kind {} are read from local files alone", kind),
               {.path = remote::WithoutSecrets(url)},
-              "copy it to a disk, or name a folder of files, or of shards");
+              "copy it to a disk, or name tars, a folder of files, or one of shards");
 }
 
 std::unique_ptr<Source> OpenSource(const SourceFlags& flags, PackOptions& pack) {
@@ -244,6 +205,7 @@ void RefuseOutWithShards(const std::string& shards, const std::string& packed_in
 std::unique_ptr<Source> OpenSourceToPack(const SourceFlags& given, bool shuffle_classes,
                                          PackOptions& options) {
   SourceFlags flags = given;
+  flags.path = FindPublished(flags.path, flags.download_progress);
   if (remote::IsUrl(flags.path)) flags.path = remote::WithoutLastSlash(flags.path);
   auto source = OpenSource(flags, options);
   if (source->kind() == "folder") RefuseOutWithin(flags.path, options.out);

@@ -8,12 +8,13 @@
 
 #include "src/pack/item/source.h"
 #include "src/pack/job/pack.h"
+#include "src/pack/open/published.h"
 
 namespace recpack::pack {
 
 // Options of `recpack pack` that describe the source; errors use their flag names.
 struct SourceFlags {
-  std::string path;
+  std::string path;                    // or the name of a published data set: FindPublished()
   std::string from;                    // kind of source; empty: recognised
   std::string splits;                  // in the syntax of the source
   std::string split;                   // name of the split, for sources with a single one
@@ -33,6 +34,7 @@ struct SourceFlags {
   int quality = 90;
   std::string jpeg;         // "tile", or empty: unchanged
   std::string work_folder;  // for temporary files: unpacked archives, tokens of reviews
+  DownloadProgress download_progress;
 };
 
 // Opens the source for Pack() with `options`, and adds to them the settings that the packed bytes

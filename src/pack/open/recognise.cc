@@ -32,7 +32,9 @@ bool HoldsShards(const std::string& url) {
 
 std::string RecogniseSource(const std::string& path) {
   if (remote::IsUrl(path)) {
-    return HoldsShards(path) ? "tfrecord" : "folder";
+    if (HasTarName(path)) return "tar";
+    if (HoldsShards(path)) return "tfrecord";
+    return LooksLikeTar(path) ? "tar" : "folder";
   }
   FileStatus(path);  // throws for cycles of links
   // A folder with a damaged manifest holds shards, too, not classes of files.

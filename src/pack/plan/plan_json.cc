@@ -39,7 +39,7 @@ void Write(const Plan& plan, JsonStream& stream) {
   stream.End();
 }
 
-PlannedShard ShardFromJson(const Json& json) {
+PlannedShard ShardFromJson(const ParsedJson& json) {
   return {.file = json.at("file"),
           .split = json.at("split"),
           .begin = json.at("begin"),
@@ -55,8 +55,13 @@ void CheckShard(const PlannedShard& shard, const Plan& plan, const std::string& 
   }
 }
 
-// `shards` were extracted from the text during parsing.
-Plan FromParsed(const Json& json, PlannedShards shards, const std::string& path) {
+// Taken out of the JSON while it is parsed.
+struct Parts {
+  PlannedShards shards;
+  std::vector<ParsedJson> splits;
+};
+
+Plan FromParsed(const ParsedJson& json, Parts parts, const std::string& path) {
   if (json.at("format") != "recpack-plan" || json.at("version") != kPlanVersion) {
     throw Error(ErrorKind::kUnsupported, "is a plan of another version", {.path = path},
                 "use --overwrite to start again");
@@ -66,25 +71,30 @@ Plan FromParsed(const Json& json, PlannedShards shards, const std::string& path)
   plan.settings = json.at("settings").get<std::map<std::string, std::string>>();
   if (!json.at("shuffle_seed").is_null())
     plan.shuffle_seed = json.at("shuffle_seed").get<uint64_t>();
-  for (const Json& split : json.at("splits")) {
+  json.at("splits");  // must exist, although their elements have been taken
+  json.at("shards");
+  for (const ParsedJson& split : parts.splits) {
     plan.splits.push_back({.name = split.at("name"), .items = split.at("items")});
     plan.source_items.push_back(split.at("source_items"));
   }
-  json.at("shards");  // must exist, although its elements were extracted before
-  plan.shards = std::move(shards);
+  plan.shards = std::move(parts.shards);
   for (const auto& shard : plan.shards) CheckShard(shard, plan, path);
   return plan;
 }
 
 Plan Read(std::istream& text, const std::string& path) {
-  PlannedShards shards;
-  const auto take = [&](JsonPath keys, const Json& value) {
-    if (!IsAt(keys, {"shards", ""})) return false;
-    shards.push_back(ShardFromJson(value));
+  Parts parts;
+  const auto take = [&](JsonPath keys, ParsedJson& value) {
+    if (IsAt(keys, {"shards", ""})) {
+      parts.shards.push_back(ShardFromJson(value));
+      return true;
+    }
+    if (!IsAt(keys, {"splits", ""})) return false;
+    parts.splits.push_back(std::move(value));
     return true;
   };
-  return ReadJsonInPieces(text, path, take, [&](const Json& json) {
-    return FromParsed(json, std::move(shards), path);
+  return ReadJsonInPieces(text, path, take, [&](const ParsedJson& json) {
+    return FromParsed(json, std::move(parts), path);
   });
 }
 

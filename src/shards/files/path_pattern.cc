@@ -1,16 +1,18 @@
 #include "src/shards/files/path_pattern.h"
 
+#include <fnmatch.h>
 #include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <unordered_set>
 
 #include "recpack/base/error.h"
 #include "recpack/base/text.h"
 #include "src/base/format.h"
+#include "src/base/parse_units.h"
+#include "src/remote/url/url.h"
 #include "src/shards/files/folder_listing.h"
 
 namespace recpack {
@@ -18,19 +20,12 @@ namespace {
 
 constexpr uint64_t kMaxNames = 1'000'000;
 
-std::optional<uint64_t> ParseDigits(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
-}
-
 // Expands "000..012" to words of equal width.
 std::vector<std::string> ExpandRange(std::string_view range, const std::string& path) {
   const size_t dots = range.find("..");
   const std::string_view first_text = range.substr(0, dots);
-  const auto first = ParseDigits(first_text);
-  const auto last = ParseDigits(range.substr(dots + 2));
+  const auto first = WholeNumber(first_text);
+  const auto last = WholeNumber(range.substr(dots + 2));
   if (!first || !last || *last < *first || *last - *first >= kMaxNames) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("invalid range {{{}}}: expected {{FIRST..LAST}}", range), {.path = path},
@@ -64,8 +59,30 @@ void ExpandBraces(const std::string& path, std::vector<std::string>& names) {
   }
 }
 
+bool IsGlob(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
+
+// A query of a web server is no pattern; a store's last name may be one.
+void ExpandGlobOfUrl(const std::string& pattern, std::vector<std::string>& names) {
+  const size_t slash = pattern.rfind('/');
+  const std::string name = pattern.substr(slash + 1);
+  if (remote::IsWebUrl(pattern) || !IsGlob(pattern)) return names.push_back(pattern);
+  if (IsGlob(pattern.substr(0, slash))) {
+    throw Error(ErrorKind::kUnsupported, "has a pattern before its last slash", {.path = pattern},
+                "in a store only the last name may be one");
+  }
+  const size_t before = names.size();
+  std::ranges::move(FilesInFolder(pattern.substr(0, slash),
+                                  [&](const std::string& file) {
+                                    return ::fnmatch(name.c_str(), file.c_str(), 0) == 0;
+                                  }),
+                    std::back_inserter(names));
+  if (names.size() > before) return;
+  throw Error(ErrorKind::kNotFound, "matches no object", {.path = pattern});
+}
+
 void ExpandGlob(const std::string& pattern, std::vector<std::string>& names) {
-  if (pattern.find_first_of("*?[") == std::string::npos || ::access(pattern.c_str(), F_OK) == 0) {
+  if (remote::IsUrl(pattern)) return ExpandGlobOfUrl(pattern, names);
+  if (!IsGlob(pattern) || ::access(pattern.c_str(), F_OK) == 0) {
     names.push_back(pattern);
     return;
   }

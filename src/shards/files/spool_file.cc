@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
 
 namespace recpack {
 namespace {
@@ -35,27 +36,16 @@ SpoolFile::SpoolFile(std::string folder)
     : folder_(FolderOrDefault(std::move(folder))), fd_(OpenNameless(folder_)) {}
 
 void SpoolFile::Append(ByteView bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put =
-        ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_.load()));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw SystemError("cannot write a temporary file in", folder_, errno);
-    size_ += static_cast<uint64_t>(put);
-    bytes = bytes.subspan(static_cast<size_t>(put));
+  if (!WriteFully(fd_.get(), bytes, size_)) {
+    throw SystemError("cannot write a temporary file in", folder_, errno);
   }
+  size_ += bytes.size();
 }
 
 size_t SpoolFile::ReadAt(uint64_t offset, std::span<uint8_t> out) const {
-  size_t done = 0;
-  while (done < out.size()) {
-    const ssize_t got =
-        ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw SystemError("cannot read a temporary file in", folder_, errno);
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
-  }
-  return done;
+  const int64_t got = ReadFully(fd_.get(), out, offset);
+  if (got < 0) throw SystemError("cannot read a temporary file in", folder_, errno);
+  return static_cast<size_t>(got);
 }
 
 SpoolFile& SpoolPool::Take() {

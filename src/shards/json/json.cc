@@ -6,16 +6,17 @@
 namespace recpack {
 namespace {
 
-const Json& MemberIn(const Json& object, const char* name, const std::string& path) {
+const ParsedJson& MemberIn(const ParsedJson& object, const char* name, const std::string& path) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   if (found != object.end()) return *found;
-  throw Error(ErrorKind::kCorrupt,
-              format("lacks the member \"{}\" of {}", name,
-                     object.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 80)),
-              {.path = path});
+  throw Error(
+      ErrorKind::kCorrupt,
+      format("lacks the member \"{}\" of {}", name,
+             object.dump(-1, ' ', false, ParsedJson::error_handler_t::replace).substr(0, 80)),
+      {.path = path});
 }
 
-[[noreturn]] void RefuseMember(const char* name, const Json& value, const char* expected,
+[[noreturn]] void RefuseMember(const char* name, const ParsedJson& value, const char* expected,
                                const std::string& path) {
   throw Error(ErrorKind::kCorrupt,
               format("gives {} as \"{}\", where {} is expected", value.type_name(), name, expected),
@@ -25,7 +26,7 @@ const Json& MemberIn(const Json& object, const char* name, const std::string& pa
 }  // namespace
 
 std::string JsonReason(const nlohmann::detail::exception& error) {
-  if (const auto* parse = dynamic_cast<const Json::parse_error*>(&error)) {
+  if (const auto* parse = dynamic_cast<const nlohmann::detail::parse_error*>(&error)) {
     return format("is not valid JSON: syntax error at byte {}", parse->byte);
   }
   // "[json.exception.type_error.302] (/splits/train) type must be array, but is string"
@@ -47,30 +48,31 @@ void RefuseDeepJson(int depth, const std::string& path) {
               {.path = path});
 }
 
-uint64_t NumberIn(const Json& object, const char* name, const std::string& path) {
-  const Json& value = MemberIn(object, name, path);
+uint64_t NumberIn(const ParsedJson& object, const char* name, const std::string& path) {
+  const ParsedJson& value = MemberIn(object, name, path);
   if (!value.is_number_unsigned()) RefuseMember(name, value, "a whole number", path);
   return value.get<uint64_t>();
 }
 
-std::string TextIn(const Json& object, const char* name, const std::string& path) {
-  const Json& value = MemberIn(object, name, path);
+std::string TextIn(const ParsedJson& object, const char* name, const std::string& path) {
+  const ParsedJson& value = MemberIn(object, name, path);
   if (!value.is_string()) RefuseMember(name, value, "text", path);
   return value.get<std::string>();
 }
 
-const Json& ObjectIn(const Json& object, const char* name, const std::string& path) {
-  const Json& value = MemberIn(object, name, path);
+const ParsedJson& ObjectIn(const ParsedJson& object, const char* name, const std::string& path) {
+  const ParsedJson& value = MemberIn(object, name, path);
   if (!value.is_object()) RefuseMember(name, value, "an object", path);
   return value;
 }
 
-std::vector<std::string> TextsIn(const Json& object, const char* name, const std::string& path) {
+std::vector<std::string> TextsIn(const ParsedJson& object, const char* name,
+                                 const std::string& path) {
   std::vector<std::string> texts;
   const auto found = object.find(name);
   if (found == object.end()) return texts;
   if (!found->is_array()) RefuseMember(name, *found, "a list of texts", path);
-  for (const Json& text : *found) {
+  for (const ParsedJson& text : *found) {
     if (!text.is_string()) RefuseMember(name, text, "a list of texts", path);
     texts.push_back(text.get<std::string>());
   }

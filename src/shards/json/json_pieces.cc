@@ -19,10 +19,10 @@ bool IsAt(JsonPath path, std::initializer_list<const char*> keys) {
   });
 }
 
-Json ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take) {
-  using Event = Json::parse_event_t;
+ParsedJson ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take) {
+  using Event = ParsedJson::parse_event_t;
   std::vector<std::string> keys;  // keys[d] leads to the value at depth d + 1
-  const auto at_event = [&](int depth_of, Event event, Json& value) {
+  const auto at_event = [&](int depth_of, Event event, ParsedJson& value) {
     RefuseDeepJson(depth_of, path);
     const auto depth = static_cast<size_t>(depth_of);
     if (event == Event::key) {
@@ -36,7 +36,7 @@ Json ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJs
     }
     return true;
   };
-  return Json::parse(text, at_event);
+  return ParsedJson::parse(text, at_event);
 }
 
 }  // namespace recpack

@@ -34,11 +34,12 @@ using JsonPath = std::span<const std::string>;
 bool IsAt(JsonPath path, std::initializer_list<const char*> keys);  // nullptr: any key
 
 // Called with every complete value. Returns true if it took the value, which is then left out of
-// the result.
-using TakeJson = std::function<bool(JsonPath path, Json& value)>;
+// the result. Objects and lists must be taken out of what is as large as a user's data: the parser
+// looks at all that is left in it after each. Do not take a scalar out of an object.
+using TakeJson = std::function<bool(JsonPath path, ParsedJson& value)>;
 
 // Parses JSON. Throws nlohmann's exceptions, and Error (kCorrupt) for text nested too deeply.
-Json ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take);
+ParsedJson ParseJsonInPieces(std::istream& text, const std::string& path, const TakeJson& take);
 
 // Parses the text and runs `read` on what `take` leaves of it. Throws Error (kCorrupt) for invalid
 // JSON or wrong types.

@@ -34,8 +34,7 @@ bool IsSideFile(const std::string& name) {
 }
 
 bool HasShardName(const std::string& name) {
-  return !IsSideFile(name) &&
-         (name.find(".tfrecord") != std::string::npos || name.find("-of-") != std::string::npos);
+  return !IsSideFile(name) && (HasShardExtension(name) || name.find("-of-") != std::string::npos);
 }
 
 Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
@@ -214,8 +213,7 @@ uint64_t ShardBytes(const LayoutSplit& split) {
 }
 
 Layout OnlySplit(Layout layout, const std::string& split) {
-  std::string names;
-  for (const auto& there : layout.splits) names += (names.empty() ? "" : ", ") + there.name;
+  const std::string names = JoinNames(layout.splits, &LayoutSplit::name);
   std::erase_if(layout.splits, [&](const LayoutSplit& there) { return there.name != split; });
   if (layout.splits.empty()) {
     throw Error(ErrorKind::kNotFound, format("there is no split '{}'", split),

@@ -36,6 +36,19 @@ std::set<std::string> SplitWords(std::string_view name) {
   return found;
 }
 
+// Returns where an extension of TFRecord files begins, or npos.
+size_t FindShardExtension(std::string_view name) {
+  const size_t known = name.find(".tfrecord");
+  if (known != name.npos) return known;
+  for (const std::string_view extension : {".record", ".tfrec"}) {
+    for (size_t at = name.find(extension); at != name.npos; at = name.find(extension, at + 1)) {
+      const std::string_view rest = name.substr(at + extension.size());
+      if (rest.empty() || rest[0] == '.' || rest[0] == '-') return at;
+    }
+  }
+  return name.npos;
+}
+
 // Returns the name without its digits, which the shards of one split have in common.
 std::string WithoutNumbers(std::string name) {
   std::erase_if(name, [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -43,6 +56,10 @@ std::string WithoutNumbers(std::string name) {
 }
 
 }  // namespace
+
+bool HasShardExtension(std::string_view name) {
+  return FindShardExtension(name) != std::string_view::npos;
+}
 
 std::optional<NumberedName> ParseNumberedName(const std::string& name) {
   static const std::regex kNumbered(
@@ -56,7 +73,9 @@ std::optional<NumberedName> ParseNumberedName(const std::string& name) {
 }
 
 std::string InferSplit(const std::string& name) {
-  if (const auto numbered = ParseNumberedName(name)) return numbered->split;
+  if (const auto numbered = ParseNumberedName(name)) {
+    return numbered->split.substr(0, FindShardExtension(numbered->split));
+  }
   const std::set<std::string> words = SplitWords(name);
   return words.size() == 1 ? *words.begin() : kUnnamedSplit;
 }

@@ -21,13 +21,19 @@ struct NumberedName {
   uint64_t count = 0;
 };
 
+// Tells whether the name has an extension of TFRecord files: .tfrecord, .tfrecords, or .record and
+// .tfrec as the TF Object Detection API and Kaggle write them, also before another extension (.gz)
+// or before the shard's number ("train.record-00000-of-00010").
+bool HasShardExtension(std::string_view name);
+
 // Returns nullopt if the name does not have this form.
 std::optional<NumberedName> ParseNumberedName(const std::string& name);
 
-// Returns the split of a shard: "train" for "train-00000-of-00012.tfrecord" and
-// "train-append1-00000-of-00003.tfrecord"; for other names the split word (train, validation, eval,
-// test, ...) delimited by '-', '_' and '.': "train.tfrecords", "cifar10_eval_07.tfrecord.gz".
-// Returns kUnnamedSplit if there is none, or more than one such word.
+// Returns the split of a shard: "train" for "train-00000-of-00012.tfrecord",
+// "train.record-00000-of-00012" and "train-append1-00000-of-00003.tfrecord"; for other names the
+// split word (train, validation, eval, test, ...) delimited by '-', '_' and '.': "train.tfrecords",
+// "cifar10_eval_07.tfrecord.gz". Returns kUnnamedSplit if there is none, or more than one such
+// word.
 std::string InferSplit(const std::string& name);
 
 // Returns a notice for the user if the names do not make clear which split the files belong to:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <istream>
 #include <map>
-#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -26,7 +25,7 @@ void WriteSplit(const ManifestSplit& split, JsonStream& stream) {
   stream.Member("records", split.records());
   stream.Member("bytes", split.bytes());
   if (!split.index.empty()) stream.Member("index", split.index);
-  if (!split.class_counts.empty()) stream.Member("class_counts", CountsToJson(split.class_counts));
+  if (!split.class_counts.empty()) WriteCounts(split.class_counts, stream);
   stream.BeginMember("shards", '[');
   for (const auto& shard : split.shards) stream.Element(ShardToJson(shard));
   stream.End();
@@ -46,18 +45,14 @@ void Write(const Manifest& manifest, JsonStream& stream) {
   stream.BeginMember("splits", '{');
   for (const auto& split : manifest.splits) WriteSplit(split, stream);
   stream.End();
-  stream.BeginMember("schema", '{');
-  for (const auto& feature : manifest.schema) stream.Member(feature.name, FeatureToJson(feature));
-  stream.End();
+  WriteSchema(manifest.schema, stream);
   stream.Member("class_names", manifest.class_names);
   if (!manifest.files.empty()) {
     stream.BeginMember("files", '[');
     for (const auto& file : manifest.files) stream.Element(FileToJson(file));
     stream.End();
   }
-  stream.BeginMember("skipped", '[');
-  for (const auto& item : manifest.skipped) stream.Element(SkippedToJson(item));
-  stream.End();
+  WriteSkipped(manifest.skipped, stream);
   stream.End();
 }
 
@@ -68,30 +63,31 @@ void CheckVersion(uint64_t version, const std::string& path) {
               {.path = path}, "install a newer recpack");
 }
 
-// Compares the split's totals with the sums over its shards: a difference means that data was lost
-// or changed.
-void CheckSums(const ManifestSplit& split, const Json& json, const std::string& path) {
-  const auto check = [&](const char* what, uint64_t sum) {
-    if (!json.contains(what) || json.at(what).get<uint64_t>() == sum) return;
-    throw Error(ErrorKind::kCorrupt,
-                format("says that the split {} has {} {}, but its shards have {}", split.name,
-                       json.at(what).get<uint64_t>(), what, sum),
-                {.path = path},
-                "copy the manifest again; or name the shards themselves, by a pattern in quotes");
-  };
-  check("records", split.records());
-  check("bytes", split.bytes());
+// Compares totals with the sums over the parts: a difference means that data was lost or changed.
+// `whole` and `parts`: "the split train", "its shards".
+void CheckSum(const ParsedJson& json, const char* what, uint64_t sum, const std::string& whole,
+              const char* parts, const std::string& path) {
+  if (!json.contains(what) || json.at(what).get<uint64_t>() == sum) return;
+  throw Error(ErrorKind::kCorrupt,
+              format("says that {} has {} {}, but {} have {}", whole, json.at(what).get<uint64_t>(),
+                     what, parts, sum),
+              {.path = path},
+              "copy the manifest again; or name the shards themselves, by a pattern in quotes");
 }
 
-using ShardsBySplit = std::map<std::string, ShardList>;
-// By name, in their order. An ordered_json would look at all names for each.
-using ParsedSplits = std::vector<std::pair<std::string, Json>>;
+// Taken out of the JSON while it is parsed, in their order.
+struct Parts {
+  std::map<std::string, ShardList> shards;  // by split
+  std::vector<std::pair<std::string, ParsedJson>> splits;
+  std::vector<ParsedJson> files;
+  TakenLists lists;
+};
 
-ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsBySplit& shards,
+ManifestSplit SplitFromJson(const std::string& name, const ParsedJson& json, ShardList shards,
                             const std::string& path) {
   ManifestSplit split{.name = name,
                       .index = json.value("index", ""),
-                      .shards = std::move(shards[name]),
+                      .shards = std::move(shards),
                       .class_counts = {}};
   if (split.index.find('/') != std::string::npos) {
     throw Error(ErrorKind::kCorrupt, "names an index outside its folder", {.path = path});
@@ -99,14 +95,14 @@ ManifestSplit SplitFromJson(const std::string& name, const Json& json, ShardsByS
   if (json.contains("class_counts"))
     split.class_counts = CountsFromJson(json["class_counts"], path);
   json.at("shards");  // must exist, although its elements have been taken
-  CheckSums(split, json, path);
+  const std::string whole = "the split " + name;
+  CheckSum(json, "records", split.records(), whole, "its shards", path);
+  CheckSum(json, "bytes", split.bytes(), whole, "its shards", path);
   return split;
 }
 
-// `splits` and their `shards` have been taken out of the JSON while it was parsed.
-Manifest FromParsed(const Json& json, const ParsedSplits& splits, ShardsBySplit& shards,
-                    const std::string& path) {
-  if (!json.is_object() || json.value("format", Json()) != kFormat) {
+Manifest FromParsed(const ParsedJson& json, Parts parts, const std::string& path) {
+  if (!json.is_object() || json.value("format", ParsedJson()) != kFormat) {
     throw Error(ErrorKind::kCorrupt, "is not a recpack manifest", {.path = path});
   }
   CheckVersion(NumberIn(json, "version", path), path);
@@ -115,44 +111,50 @@ Manifest FromParsed(const Json& json, const ParsedSplits& splits, ShardsBySplit&
   manifest.created_by = json.value("created_by", "");
   manifest.settings = json.value("settings", std::map<std::string, std::string>());
   ObjectIn(json, "splits", path);  // must exist, although its members have been taken
-  std::set<std::string_view> names;
-  for (const auto& [name, split] : splits) {
-    if (!names.insert(name).second) {
-      throw Error(ErrorKind::kCorrupt, format("has the split {} twice", name), {.path = path});
-    }
-    manifest.splits.push_back(SplitFromJson(name, split, shards, path));
+  RefuseTwice(parts.splits, "split", path);
+  for (const auto& [name, split] : parts.splits) {
+    manifest.splits.push_back(SplitFromJson(name, split, std::move(parts.shards[name]), path));
   }
-  for (const auto& [name, feature] : ObjectIn(json, "schema", path).items()) {
-    manifest.schema.push_back(FeatureFromJson(name, feature));
+  CheckSum(json, "records", manifest.records(), "the data set", "its splits", path);
+  CheckSum(json, "bytes", manifest.bytes(), "the data set", "its splits", path);
+  if (manifest.splits.empty()) {
+    throw Error(ErrorKind::kCorrupt, "lists no split", {.path = path}, "copy the manifest again");
   }
+  if (!ObjectIn(json, "schema", path).empty()) {
+    throw Error(ErrorKind::kCorrupt, "has a feature in its schema that is not an object",
+                {.path = path});
+  }
+  manifest.schema = parts.lists.Schema(path);
   manifest.class_names = TextsIn(json, "class_names", path);
-  for (const Json& file : json.value("files", Json::array())) {
-    manifest.files.push_back(FileFromJson(file, path));
-  }
-  for (const Json& item : json.value("skipped", Json::array())) {
-    manifest.skipped.push_back(SkippedFromJson(item));
-  }
+  for (const ParsedJson& file : parts.files) manifest.files.push_back(FileFromJson(file, path));
+  manifest.skipped = parts.lists.Skipped();
   return manifest;
 }
 
 Manifest Read(std::istream& text, const std::string& path) {
-  ShardsBySplit shards;
-  ParsedSplits splits;
-  const auto take = [&](JsonPath keys, Json& value) {
+  Parts parts;
+  const auto take = [&](JsonPath keys, ParsedJson& value) {
     // Check the version before the shards, whose format may differ in a newer version.
     if (IsAt(keys, {"version"}) && value.is_number_unsigned()) {
       CheckVersion(value.get<uint64_t>(), path);
     }
     if (IsAt(keys, {"splits", nullptr})) {
-      splits.emplace_back(keys[1], std::move(value));
+      parts.splits.emplace_back(keys[1], std::move(value));
       return true;
     }
-    if (!IsAt(keys, {"splits", nullptr, "shards", ""})) return false;
-    shards[keys[1]].push_back(ShardFromJson(value, path));
-    return true;
+    if (IsAt(keys, {"splits", nullptr, "shards", ""})) {
+      parts.shards[keys[1]].push_back(ShardFromJson(value, path));
+      return true;
+    }
+    if (IsAt(keys, {"files", ""})) {
+      parts.files.push_back(std::move(value));
+      return true;
+    }
+    return parts.lists.Take(keys, value);
   };
-  return ReadJsonInPieces(text, path, take,
-                          [&](const Json& json) { return FromParsed(json, splits, shards, path); });
+  return ReadJsonInPieces(text, path, take, [&](const ParsedJson& json) {
+    return FromParsed(json, std::move(parts), path);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "src/shards/manifest/sidecar.h"
 
 #include <filesystem>
+#include <istream>
 
 #include "recpack/base/error.h"
 #include "src/shards/manifest/manifest_json.h"
@@ -12,26 +13,28 @@ std::string SidecarPath(const std::string& out, const std::string& file) {
 }
 
 std::string SidecarToJson(const Sidecar& sidecar) {
-  Json json = {{"shard", ShardToJson(sidecar.shard)}};
-  json["class_counts"] = CountsToJson(sidecar.class_counts);
-  json["schema"] = Json::object();
-  for (const auto& feature : sidecar.schema) json["schema"][feature.name] = FeatureToJson(feature);
-  json["skipped"] = Json::array();
-  for (const auto& item : sidecar.skipped) json["skipped"].push_back(SkippedToJson(item));
-  return WriteJson(json);
+  return JsonText([&](JsonStream& stream) {
+    stream.Begin('{');
+    stream.Member("shard", ShardToJson(sidecar.shard));
+    WriteCounts(sidecar.class_counts, stream);
+    WriteSchema(sidecar.schema, stream);
+    WriteSkipped(sidecar.skipped, stream);
+    stream.End();
+  });
 }
 
 Sidecar ReadSidecar(FileSystem& files, const std::string& path) {
-  const std::string text(AsText(ReadWholeFile(files, path)));
-  return ReadJson(text, path, [&](const Json& json) {
-    Sidecar sidecar;
-    sidecar.shard = ShardFromJson(json.at("shard"), path);
-    sidecar.class_counts = CountsFromJson(json.at("class_counts"), path);
-    for (const auto& [name, feature] : json.at("schema").items()) {
-      sidecar.schema.push_back(FeatureFromJson(name, feature));
-    }
-    for (const Json& item : json.at("skipped")) sidecar.skipped.push_back(SkippedFromJson(item));
-    return sidecar;
+  FileStreamBuf buffer(files.OpenForReading(path));
+  std::istream text(&buffer);
+  TakenLists lists;
+  const auto take = [&](JsonPath keys, ParsedJson& value) { return lists.Take(keys, value); };
+  return ReadJsonInPieces(text, path, take, [&](const ParsedJson& json) {
+    json.at("schema");  // must exist, although their parts have been taken
+    json.at("skipped");
+    return Sidecar{.shard = ShardFromJson(json.at("shard"), path),
+                   .class_counts = CountsFromJson(json.at("class_counts"), path),
+                   .schema = lists.Schema(path),
+                   .skipped = lists.Skipped()};
   });
 }
 

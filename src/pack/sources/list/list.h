@@ -43,9 +43,9 @@ struct ListOptions {
 // image/encoded, image/format, image/height, image/width and image/filename. The label becomes
 // image/class/label; text labels are numbered in sorted order, and their text becomes
 // image/class/text. Any other column becomes a feature of its name: int64 if all values are whole
-// numbers, float if all are numbers, else bytes; if all are whole and one exceeds int64, the type
-// must be given. Empty cells and nulls give no feature. Without a split column all rows are in
-// "train".
+// numbers, float if all are numbers, else bytes; if one of a float column is
+// whole and beyond 2^53, the type must be given. Empty cells and nulls give no feature. Without a
+// split column all rows are in "train".
 //
 // Memory: 24 bytes a row; while opening also the list itself.
 //

@@ -16,31 +16,31 @@ constexpr std::array<const char*, 3> kTypeNames = {"int64", "float", "bytes"};
 
 }  // namespace
 
-void ListColumns::Widen(const std::vector<ListCell>& cells, uint32_t line) {
-  seen_.resize(cells.size());
-  for (size_t i = 0; i < cells.size(); ++i) {
-    if (!cells[i].present || cells[i].texts.empty()) continue;
-    const bool is_text = cells[i].type == ListType::kBytes;
-    const bool was_text = seen_[i].type == ListType::kBytes;
-    if (table_.format.is_json() && seen_[i].any && is_text != was_text) {
+void ListColumns::Widen(const ListCells& cells, uint32_t line) {
+  seen_.resize(table_.format.columns().size());
+  for (const ListCell& cell : cells.all()) {
+    if (cell.texts.empty()) continue;
+    Seen& seen = seen_[cell.column];
+    const bool is_text = cell.type == ListType::kBytes;
+    const bool was_text = seen.type == ListType::kBytes;
+    if (table_.format.is_json() && seen.any && is_text != was_text) {
       throw Error(ErrorKind::kInvalidArgument,
-                  format("{} is {} here and {} above", table_.format.columns()[i],
+                  format("{} is {} here and {} above", table_.format.columns()[cell.column],
                          is_text ? "text" : "a number", was_text ? "text" : "a number"));
     }
-    if (!seen_[i].any || cells[i].type > seen_[i].type) {
-      seen_[i].any = true;
-      seen_[i].type = cells[i].type;
-      seen_[i].line = line;
+    if (!seen.any || cell.type > seen.type) {
+      seen.any = true;
+      seen.type = cell.type;
+      seen.line = line;
     }
-    if (cells[i].type == ListType::kFloat) LookForFractions(cells[i].texts, line, seen_[i]);
+    if (!is_text) LookForLosses(cell.texts, line, seen);
   }
 }
 
-void ListColumns::LookForFractions(const std::vector<std::string>& numbers, uint32_t line,
-                                   Seen& seen) {
+void ListColumns::LookForLosses(const std::vector<std::string>& numbers, uint32_t line,
+                                Seen& seen) {
   for (const std::string& number : numbers) {
-    const bool whole = IsWholeNumber(number);
-    if (whole && seen.too_large.empty() && !ParseInt64(number)) {
+    if (seen.too_large.empty() && IsBeyondDouble(number)) {
       seen.too_large = number;
       seen.too_large_line = line;
     }
@@ -51,7 +51,7 @@ void ListColumns::LookForFractions(const std::vector<std::string>& numbers, uint
   }
 }
 
-// Rounding fractions to float is expected. Other losses are errors: whole numbers beyond 64 bits,
+// Rounding fractions to float is expected. Other losses are errors: whole numbers beyond 2^53,
 // which are more often ids than quantities, and numbers that become 0 or infinite.
 void ListColumns::CheckNumbers(size_t column) const {
   const Seen& seen = seen_[column];
@@ -69,7 +69,7 @@ void ListColumns::CheckNumbers(size_t column) const {
   }
   if (seen.too_large.empty()) return;
   throw AtLine(Error(ErrorKind::kInvalidArgument,
-                     format("column {} has the whole number {}, which is beyond 64 bits", name,
+                     format("column {} has the whole number {}, which a float would round", name,
                             seen.too_large),
                      {}, "give the column a type: bytes keeps them as they are, float rounds them"),
                options_.path, seen.too_large_line);
@@ -96,10 +96,8 @@ void ListColumns::ApplyTypes() {
 size_t ListColumns::Column(const std::string& name) const {
   const auto found = FindAny(name);
   if (found) return *found;
-  std::string columns;
-  for (const std::string& column : table_.format.columns()) columns += " " + column;
   throw Error(ErrorKind::kInvalidArgument, format("has no column {}", name),
-              {.path = options_.path}, format("its columns are:{}", columns));
+              {.path = options_.path}, "its columns are: " + JoinNames(table_.format.columns()));
 }
 
 // Finds the first of several names, separated by ';'.
@@ -132,6 +130,10 @@ void ListColumns::Choose() {
   }
   if (table_.label_column) CheckNumbers(*table_.label_column);
   CheckLabelType();
+  table_.features_of.resize(table_.format.columns().size());
+  for (size_t i = 0; i < table_.features.size(); ++i) {
+    table_.features_of[table_.features[i].column].push_back(i);
+  }
 }
 
 void ListColumns::UseOtherColumns() {

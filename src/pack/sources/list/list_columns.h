@@ -16,9 +16,9 @@ class ListColumns {
   // Both must outlive this object. `table` needs its format only.
   ListColumns(ListTable& table, const ListOptions& options) : table_(table), options_(options) {}
 
-  // Learns from a row's values, one cell per column, which types the columns need. Throws Error
+  // Learns from a row's values which types the columns need. Throws Error
   // (kInvalidArgument) where JSON values mix text and numbers.
-  void Widen(const std::vector<ListCell>& cells, uint32_t line);
+  void Widen(const ListCells& cells, uint32_t line);
 
   // Sets the columns, types and features of the table, once all rows were learned. Throws Error
   // (kInvalidArgument) for missing columns and values that do not match their type.
@@ -29,13 +29,13 @@ class ListColumns {
     bool any = false;
     ListType type = ListType::kInt64;
     uint32_t line = 0;      // first line with a value of that type
-    std::string too_large;  // first whole number that exceeds int64
+    std::string too_large;  // first whole number beyond 2^53
     uint32_t too_large_line = 0;
     std::string beyond_float;  // first number that is 0 or infinite as a float
     uint32_t beyond_float_line = 0;
   };
 
-  static void LookForFractions(const std::vector<std::string>& numbers, uint32_t line, Seen& seen);
+  static void LookForLosses(const std::vector<std::string>& numbers, uint32_t line, Seen& seen);
   void ApplyTypes();
   void CheckNumbers(size_t column) const;
   void CheckName(const std::string& name) const;

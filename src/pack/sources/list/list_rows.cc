@@ -93,11 +93,9 @@ void AddJsonValue(const Json& value, ListCell& cell) {
 }
 
 void ReadJsonCell(const Json& value, ListCell& cell) {
-  cell.present = !value.is_null();
   const bool is_list = value.is_array() && std::ranges::none_of(value, [](const Json& one) {
                          return one.is_structured() || one.is_null();
                        });
-  if (!cell.present) return;
   if (!is_list) return AddJsonValue(value, cell);
   for (const Json& one : value) AddJsonValue(one, cell);
 }
@@ -111,6 +109,25 @@ Json ParseObject(std::string_view row) {
 }
 
 }  // namespace
+
+ListCell& ListCells::Add(size_t column) {
+  if (count_ == cells_.size()) cells_.emplace_back();
+  ListCell& cell = cells_[count_++];
+  cell.column = column;
+  cell.type = ListType::kInt64;
+  cell.texts.clear();
+  return cell;
+}
+
+void ListCells::Sort() {
+  std::ranges::sort(std::span(cells_.data(), count_), {}, &ListCell::column);
+}
+
+const ListCell* ListCells::Find(size_t column) const {
+  const auto cells = all();
+  const auto found = std::ranges::lower_bound(cells, column, {}, &ListCell::column);
+  return found == cells.end() || found->column != column ? nullptr : &*found;
+}
 
 std::optional<ListRow> ListFormat::NextRow(std::string_view text, uint64_t& position,
                                            uint32_t& line) const {
@@ -141,7 +158,7 @@ void ListFormat::LearnHeader(std::string_view row) {
   }
 }
 
-void ListFormat::Parse(std::string_view row, std::vector<ListCell>& cells, bool learn) {
+void ListFormat::Parse(std::string_view row, ListCells& cells, bool learn) {
   if (learn && is_json()) {
     const Json object = ParseObject(row);
     for (const auto& [name, value] : object.items()) {
@@ -151,34 +168,29 @@ void ListFormat::Parse(std::string_view row, std::vector<ListCell>& cells, bool 
   std::as_const(*this).Parse(row, cells);
 }
 
-void ListFormat::Parse(std::string_view row, std::vector<ListCell>& cells) const {
-  cells.resize(columns_.size());
-  for (ListCell& cell : cells) {
-    cell.present = false;
-    cell.type = ListType::kInt64;
-    cell.texts.clear();
-  }
+void ListFormat::Parse(std::string_view row, ListCells& cells) const {
+  cells.Clear();
   if (!is_json()) return ParseCsv(row, cells);
   const Json object = ParseObject(row);
   for (const auto& [name, value] : object.items()) {
     const auto found = numbers_.find(name);
-    if (found != numbers_.end()) ReadJsonCell(value, cells[found->second]);
+    if (found != numbers_.end() && !value.is_null()) ReadJsonCell(value, cells.Add(found->second));
   }
+  cells.Sort();
 }
 
-void ListFormat::ParseCsv(std::string_view row, std::vector<ListCell>& cells) const {
+void ListFormat::ParseCsv(std::string_view row, ListCells& cells) const {
   CsvCells texts(row, separator_);
   std::string text;
   size_t count = 0;
   for (; texts.Next(text); ++count) {
-    if (count >= cells.size() || text.empty()) continue;
-    ListCell& cell = cells[count];
-    cell.present = true;
+    if (count >= columns_.size() || text.empty()) continue;
+    ListCell& cell = cells.Add(count);
     cell.type = NarrowestType(text);
     cell.texts.push_back(std::move(text));
   }
-  if (count != cells.size()) {
-    FailCorrupt(format("has {} cells, but the header has {}", count, cells.size()));
+  if (count != columns_.size()) {
+    FailCorrupt(format("has {} cells, but the header has {}", count, columns_.size()));
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
@@ -29,9 +30,9 @@ class ListSource final : public Source {
 
   std::string ItemName(size_t split, uint64_t item) const override {
     std::string row;
-    std::vector<ListCell> cells;
+    ListCells cells;
     ReadRow(Item(split, item).row, row, cells);
-    return cells[table_.path_column].texts[0];
+    return cells.Find(table_.path_column)->texts[0];
   }
 
   uint64_t ItemBytes(size_t split, uint64_t item) const override {
@@ -49,15 +50,17 @@ class ListSource final : public Source {
 
   const ListItem& Item(size_t split, uint64_t item) const { return table_.items[split][item]; }
 
-  // Reads a row again. Throws Error (kCorrupt) if the list has changed and the row is invalid.
-  void ReadRow(const ListRow& row, std::string& text, std::vector<ListCell>& cells) const {
+  // Reads a row again; it has a path. Throws Error (kCorrupt) if the list has changed and the row
+  // is invalid.
+  void ReadRow(const ListRow& row, std::string& text, ListCells& cells) const {
     text.resize(row.bytes);
     const std::span<uint8_t> room(reinterpret_cast<uint8_t*>(text.data()), text.size());
     if (table_.list->ReadAt(row.offset, room) != room.size()) {
       throw Error(ErrorKind::kCorrupt, "changed after it was opened", {.path = table_.list_path});
     }
     table_.format.Parse(text, cells);
-    if (cells[table_.path_column].texts.size() != 1) {
+    const ListCell* path = cells.Find(table_.path_column);
+    if (path == nullptr || path->texts.size() != 1) {
       throw Error(ErrorKind::kCorrupt, "changed after it was opened", {.path = table_.list_path});
     }
   }
@@ -83,7 +86,7 @@ class ListReader final : public ItemReader {
       source_.ReadRow(entry.row, row_, cells_);
       ReadFile(entry, sample);
       AddLabel(sample);
-      for (const ListFeature& feature : source_.table().features) AddFeature(feature, sample);
+      AddFeatures(sample);
     } catch (const Error& error) {
       const std::string& path = error.place().path;
       const std::string reason =
@@ -96,7 +99,7 @@ class ListReader final : public ItemReader {
  private:
   void ReadFile(const ListItem& entry, Sample& sample) {
     const FolderTree& folder = source_.table().folder;
-    const std::string& path = cells_[source_.table().path_column].texts[0];
+    const std::string& path = cells_.Find(source_.table().path_column)->texts[0];
     const ByteView bytes = ReadItemFile(folder.descriptor(), path, entry.file_size, path, buffer_);
     images_.Process(bytes, path).AddTo(sample.features);
     sample.features.AddBytes(kImageFilename, AsBytes(path));
@@ -105,13 +108,13 @@ class ListReader final : public ItemReader {
   void AddLabel(Sample& sample) {
     const ListTable& table = source_.table();
     if (!table.label_column) return;
-    const ListCell& cell = cells_[*table.label_column];
-    if (!cell.present) return;
+    const ListCell* cell = cells_.Find(*table.label_column);
+    if (cell == nullptr) return;
     numbers_.clear();
-    for (const std::string& text : cell.texts) numbers_.push_back(FindLabel(text));
+    for (const std::string& text : cell->texts) numbers_.push_back(FindLabel(text));
     sample.features.AddInt64List(kImageClassLabel, numbers_);
     if (numbers_.size() == 1) sample.label = numbers_[0];
-    if (!table.classes.empty()) AddTexts(kImageClassText, cell, sample);
+    if (!table.classes.empty()) AddTexts(kImageClassText, *cell, sample);
   }
 
   int64_t FindLabel(const std::string& text) const {
@@ -122,9 +125,21 @@ class ListReader final : public ItemReader {
     return found - classes.begin();
   }
 
-  void AddFeature(const ListFeature& feature, Sample& sample) {
-    const ListCell& cell = cells_[feature.column];
-    if (!cell.present) return;
+  // Adds the features of the row's cells in the order of the table's features.
+  void AddFeatures(Sample& sample) {
+    const ListTable& table = source_.table();
+    features_.clear();
+    for (const ListCell& cell : cells_.all()) {
+      for (const size_t feature : table.features_of[cell.column]) {
+        features_.emplace_back(feature, &cell);
+      }
+    }
+    std::ranges::sort(features_);
+    for (const auto& [feature, cell] : features_)
+      AddFeature(table.features[feature], *cell, sample);
+  }
+
+  void AddFeature(const ListFeature& feature, const ListCell& cell, Sample& sample) {
     switch (source_.table().types[feature.column]) {
       case ListType::kBytes:
         return AddTexts(feature.name, cell, sample);
@@ -162,7 +177,8 @@ class ListReader final : public ItemReader {
   ImageFields images_;
   ReadBuffer buffer_;
   std::string row_;
-  std::vector<ListCell> cells_;
+  ListCells cells_;
+  std::vector<std::pair<size_t, const ListCell*>> features_;  // of the row: number and cell
   std::vector<int64_t> numbers_;
   std::vector<float> floats_;
   std::vector<ByteView> views_;

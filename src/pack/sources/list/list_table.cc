@@ -73,7 +73,7 @@ class ListScan {
     uint64_t position = 0;
     uint32_t line = 1;
     bool header = !table_.format.is_json();
-    std::vector<ListCell> cells;
+    ListCells cells;
     for (;;) {
       const uint32_t first = line;
       std::optional<ListRow> row;
@@ -98,7 +98,7 @@ class ListScan {
     std::set<std::string> labels;
     std::string last_label;
     uint64_t changes = 0;
-    std::vector<ListCell> cells;
+    ListCells cells;
     for (const ListItem& item : rows_) {
       AtRow(item.row.line, [&] {
         table_.format.Parse(text.substr(item.row.offset, item.row.bytes), cells);
@@ -106,8 +106,9 @@ class ListScan {
         const auto number = static_cast<uint32_t>(splits.size());
         split_of_.push_back(splits.try_emplace(SplitOrder(split), number).first->second);
       });
-      if (!table_.label_column) continue;
-      for (const std::string& label : cells[*table_.label_column].texts) {
+      const ListCell* cell = table_.label_column ? cells.Find(*table_.label_column) : nullptr;
+      if (cell == nullptr) continue;
+      for (const std::string& label : cell->texts) {
         labels.insert(label);
         changes += label != last_label;
         last_label = label;
@@ -128,26 +129,28 @@ class ListScan {
     table_.items.resize(splits.size());
   }
 
-  std::string ParseSplit(const std::vector<ListCell>& cells) const {
+  std::string ParseSplit(const ListCells& cells) const {
     if (!table_.split_column) return "train";
-    const ListCell& cell = cells[*table_.split_column];
-    if (cell.texts.size() == 1 && IsSplitName(cell.texts[0])) return cell.texts[0];
+    const ListCell* cell = cells.Find(*table_.split_column);
+    const bool any = cell != nullptr && !cell->texts.empty();
+    if (any && cell->texts.size() == 1 && IsSplitName(cell->texts[0])) return cell->texts[0];
     throw Error(ErrorKind::kCorrupt,
-                format("invalid name of a split: '{}'", cell.texts.empty() ? "" : cell.texts[0]),
-                {}, "use letters, digits and _");
+                format("invalid name of a split: '{}'", any ? cell->texts[0] : ""), {},
+                "use letters, digits and _");
   }
 
   void LookUpFiles(std::string_view text, size_t begin) {
-    std::vector<ListCell> cells;
+    ListCells cells;
     const size_t end = std::min(begin + kRowsATask, rows_.size());
     for (size_t i = begin; i < end; ++i) {
       const ListRow& row = rows_[i].row;
       AtRow(row.line, [&] {
         table_.format.Parse(text.substr(row.offset, row.bytes), cells);
-        const ListCell& path = cells[table_.path_column];
-        if (path.texts.size() != 1) throw Error(ErrorKind::kCorrupt, "has no file name");
+        const ListCell* path = cells.Find(table_.path_column);
+        if (path == nullptr || path->texts.size() != 1)
+          throw Error(ErrorKind::kCorrupt, "has no file name");
         struct stat status;
-        if (::fstatat(table_.folder.descriptor(), path.texts[0].c_str(), &status, 0) == 0) {
+        if (::fstatat(table_.folder.descriptor(), path->texts[0].c_str(), &status, 0) == 0) {
           rows_[i].file_size = static_cast<uint64_t>(status.st_size);
         }
       });

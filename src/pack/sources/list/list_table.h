@@ -38,8 +38,9 @@ struct ListTable {
   size_t path_column = 0;
   std::optional<size_t> label_column;
   std::optional<size_t> split_column;
-  std::vector<ListFeature> features;  // of columns other than path, label and split
-  std::vector<std::string> classes;   // sorted label texts; empty: numeric labels, or none
+  std::vector<ListFeature> features;             // of columns other than path, label and split
+  std::vector<std::vector<size_t>> features_of;  // numbers of the features, by column
+  std::vector<std::string> classes;  // sorted label texts; empty: numeric labels, or none
   bool sorted_by_class = false;
   std::vector<SourceSplit> splits;
   std::vector<std::vector<ListItem>> items;  // by split

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "recpack/example/field_map.h"
@@ -13,7 +14,7 @@ namespace recpack::pack {
 
 struct TarOptions {
   // An archive (.tar, .tar.gz, .tgz, .tar.zst, .tar.xz, .tar.bz2), a folder of archives, or a
-  // pattern with braces or globs: "train-{000..146}.tar".
+  // pattern with braces or globs: "train-{000..146}.tar". Also URLs: s3://bucket/train-*.tar.
   std::string path = {};
 
   // More paths, whose archives follow those of `path`. No archive may occur twice.
@@ -53,6 +54,9 @@ struct TarOptions {
 // paths, and if there are no samples. Read() throws kCorrupt if the archive has changed or a mapped
 // label is not a number, kNotFound if a sample lacks a mapped member.
 std::unique_ptr<Source> OpenTar(const TarOptions& options);
+
+// Tells whether a path or URL ends like the name of an archive.
+bool HasTarName(std::string_view name);
 
 // Tells whether `path` names archives: by extension, or for a folder by its content.
 bool LooksLikeTar(const std::string& path);

@@ -6,6 +6,7 @@
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
 #include "src/pack/item/field_values.h"
+#include "src/remote/url/url.h"
 #include "src/shards/files/read_buffer.h"
 
 namespace recpack::pack {
@@ -39,9 +40,25 @@ class TarReader final : public ItemReader {
     }
   }
 
+  void Announce(size_t, uint64_t item) override {
+    FindNeeded(item);
+    for (size_t i = 0; i < needed_.size();) {
+      const Run run = FindRun(i, item);
+      files_.WillNeed(items_.samples.samples[item].volume, run.begin, run.end - run.begin);
+      i = run.last;
+    }
+  }
+
  private:
-  // Reads the members that are used; neighbours at once.
-  void Load(uint64_t item) {
+  // Bytes that are read at once, and the index of the first member in needed_ behind them.
+  struct Run {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    size_t last = 0;
+  };
+
+  // Lists the members that are used.
+  void FindNeeded(uint64_t item) {
     const auto members = items_.samples.Members(item);
     taken_.clear();
     needed_.clear();
@@ -50,6 +67,11 @@ class TarReader final : public ItemReader {
       if (taken_.back() != nullptr) needed_.push_back(taken_.back());
     }
     std::ranges::sort(needed_, {}, &TarSampleMember::offset);
+  }
+
+  // Reads the members that are used; neighbours at once.
+  void Load(uint64_t item) {
+    FindNeeded(item);
     views_.clear();
     uint64_t room_bytes = 0;
     for (const TarSampleMember* member : needed_) room_bytes += member->size + kMaxGap;
@@ -62,22 +84,40 @@ class TarReader final : public ItemReader {
     for (size_t i = 0; i < needed_.size();) i = LoadRun(i, item, room, used);
   }
 
+  // Finds what is read with needed_[i]: up to the first member that is not close.
+  Run FindRun(size_t i, uint64_t item) const {
+    Run run = {.begin = needed_[i]->offset, .end = needed_[i]->offset, .last = i};
+    for (; run.last < needed_.size() &&
+           needed_[run.last]->offset <= run.end + (run.last == i ? 0 : kMaxGap);
+         ++run.last) {
+      run.end = std::max(run.end, needed_[run.last]->offset + needed_[run.last]->size);
+    }
+    if (run.last == needed_.size()) run.end = EndOfSample(item, run.end);
+    return run;
+  }
+
+  // In a store, up to where the next sample begins, so that ranges of neighbours can be joined.
+  uint64_t EndOfSample(uint64_t item, uint64_t end) const {
+    const TarSamples& all = items_.samples;
+    const uint32_t volume = all.samples[item].volume;
+    if (!items_.volumes[volume].object || item + 1 >= all.samples.size() ||
+        all.samples[item + 1].volume != volume) {
+      return end;
+    }
+    const uint64_t next = all.Members(item + 1).front().offset;
+    return next >= end && next - end <= kMaxGap ? next : end;
+  }
+
   // Reads needed_[i], ... up to the first that is not close; returns its index.
   size_t LoadRun(size_t i, uint64_t item, std::span<uint8_t> room, size_t& used) {
-    const uint64_t begin = needed_[i]->offset;
-    uint64_t end = begin;
-    size_t last = i;
-    for (; last < needed_.size() && needed_[last]->offset <= end + (last == i ? 0 : kMaxGap);
-         ++last) {
-      end = std::max(end, needed_[last]->offset + needed_[last]->size);
+    const Run run = FindRun(i, item);
+    const auto bytes = room.subspan(used, run.end - run.begin);
+    files_.Read(items_.samples.samples[item].volume, run.begin, bytes);
+    used += bytes.size();
+    for (; i < run.last; ++i) {
+      views_.push_back(bytes.subspan(needed_[i]->offset - run.begin, needed_[i]->size));
     }
-    const auto run = room.subspan(used, end - begin);
-    files_.Read(items_.samples.samples[item].volume, begin, run);
-    used += run.size();
-    for (; i < last; ++i) {
-      views_.push_back(run.subspan(needed_[i]->offset - begin, needed_[i]->size));
-    }
-    return last;
+    return run.last;
   }
 
   ByteView View(const TarSampleMember& member) const {
@@ -148,7 +188,8 @@ const TarSampleMember* TarField::Find(std::span<const TarSampleMember> members) 
 }
 
 std::string TarItems::Name(uint64_t item) const {
-  return format("{}:{}", volumes[samples.samples[item].volume].path, samples.Key(item));
+  const std::string& path = volumes[samples.samples[item].volume].path;
+  return format("{}:{}", remote::WithoutSecrets(path), samples.Key(item));
 }
 
 std::unique_ptr<ItemReader> MakeTarReader(const TarItems& items) {

@@ -7,12 +7,15 @@
 #include "src/pack/sources/tar/tar.h"
 #include "src/pack/sources/tar/tar_paths.h"
 #include "src/pack/sources/tar/tar_reader.h"
+#include "src/remote/url/url.h"
 
 namespace recpack::pack {
 namespace {
 
 constexpr uint64_t kRecordOverhead = 40;   // per record, approximately
 constexpr uint64_t kFeatureOverhead = 24;  // per feature, approximately
+// Archives of an object store that are read at once to index them, each up to 20 MiB ahead.
+constexpr int kObjectsAtOnce = 8;
 
 class TarSource final : public Source {
  public:
@@ -32,7 +35,11 @@ class TarSource final : public Source {
   const std::vector<SourceSplit>& splits() const override { return splits_; }
   const std::vector<std::string>& class_names() const override { return no_names_; }
   bool sorted_by_class() const override { return false; }
-  bool items_take_work() const override { return items_.options.image.reads_pixels(); }
+  bool items_take_work() const override {
+    return items_.options.image.reads_pixels() || items_are_remote();
+  }
+  bool items_are_remote() const override { return items_.volumes.are_remote(); }
+  bool announces_for_all() const override { return items_are_remote(); }
 
   std::string ItemName(size_t, uint64_t item) const override { return items_.Name(item); }
 
@@ -75,14 +82,13 @@ class TarSource final : public Source {
  private:
   void IndexVolumes() {
     std::vector<TarSamples> found(items_.volumes.size());
-    ParallelFor(items_.volumes.size(), items_.options.threads, [&](size_t, size_t i) {
-      const auto& volume = items_.volumes[i];
+    const int threads = items_are_remote() ? kObjectsAtOnce : items_.options.threads;
+    ParallelFor(items_.volumes.size(), threads, [&](size_t, size_t i) {
+      const std::string name = remote::WithoutSecrets(items_.volumes[i].path);
       const auto add = [&](const TarMember& member) {
-        found[i].Add(static_cast<uint32_t>(i), volume.path, member);
+        found[i].Add(static_cast<uint32_t>(i), name, member);
       };
-      items_.volumes.Open(i, [&](const ReadableFile& file) {
-        found[i].links = IndexTar(file, volume.range, volume.path, add).links;
-      });
+      found[i].links = items_.volumes.Index(i, add).links;
     });
     for (TarSamples& part : found) {
       items_.samples.Append(part);

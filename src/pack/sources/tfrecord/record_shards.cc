@@ -81,6 +81,15 @@ bool DescribesShard(const Index& index, const std::string& folder, size_t number
   return summary.file_bytes == shard.file_bytes && summary.compression == shard.compression;
 }
 
+// Compares a record, whose own CRCs hold, with the CRC that the index gives for it. Throws Error
+// (kCorrupt) if it is another.
+void HoldToIndex(const RecordShard& shard, uint64_t offset, uint64_t ordinal, uint32_t crc) {
+  if (shard.crcs.empty() || (ordinal < shard.crcs.size() && shard.crcs[ordinal] == crc)) return;
+  throw Error(ErrorKind::kCorrupt, "is not the record that the index lists here",
+              {.path = shard.path, .offset = offset, .ordinal = ordinal},
+              "recpack repair saves the others; if the shard is right, remove the index");
+}
+
 }  // namespace
 
 void RecordPlaces::Add(uint32_t length) {
@@ -144,6 +153,8 @@ void RecordShards::Open(RecordShard& shard, const SplitIndex& known, size_t numb
     entries = known.index->Entries(number);
     if (in_order_ && !entries->flush_points.empty()) {
       shard.first_id = known.index->shard(number).first_record;
+    } else {
+      shard.crcs = std::move(entries->crcs);
     }
   }
   const bool unpack = compressed && !shard.first_id;
@@ -168,6 +179,7 @@ void RecordShards::ReadThrough(RecordShard& shard, const RecordFilter& filter, b
       throw Error(ErrorKind::kUnsupported, "is too long, or holds too many records",
                   {.path = shard.path, .offset = record.offset, .ordinal = record.ordinal});
     }
+    HoldToIndex(shard, record.offset, record.ordinal, MaskCrc(Crc32c(record.payload)));
     if (unpack) spooler->Add(record.payload);
     shard.places.Add(static_cast<uint32_t>(record.payload.size()));
     if (filter.empty()) continue;
@@ -219,7 +231,10 @@ ByteView RecordShardReader::Read(const RecordPlace& place) {
   if (file.ReadAt(offset, room) != room.size()) FailChanged(shard.path);
   const ByteView payload = room.subspan(kFrameHeaderBytes, length);
   const bool length_holds = FrameHeaderHolds(room.data()) && FrameLength(room.data()) == length;
-  if (length_holds && FramePayloadHolds(payload)) return payload;
+  if (length_holds && FramePayloadHolds(payload)) {
+    HoldToIndex(shard, offset, place.ordinal, FrameCrc(payload.data() + length));
+    return payload;
+  }
   throw Error(ErrorKind::kCorrupt,
               format("the CRC of the {} does not match", length_holds ? "payload" : "length"),
               {.path = shard.path, .offset = offset, .ordinal = place.ordinal},

@@ -44,6 +44,8 @@ struct RecordShard {
   const SpoolFile* spool = nullptr;  // its unpacked content; null: read the file itself
   std::optional<uint64_t> first_id;  // in the source of its split, which inflates it piecewise
   RecordPlaces places;
+  // Masked CRC of each payload that the index gives; empty: unknown, or compared by the source.
+  std::vector<uint32_t> crcs;
   std::optional<std::vector<uint32_t>> kept;  // ordinals that passed the filter; nullopt: all
   uint64_t first_item = 0;                    // in its split
 

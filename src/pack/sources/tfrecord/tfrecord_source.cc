@@ -3,6 +3,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/record/framing.h"
+#include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/pack/item/image_fields.h"
 #include "src/pack/plan/unfinished.h"
@@ -174,11 +175,17 @@ std::vector<std::string> TfrecordSource::Notices() const {
   return notices;
 }
 
+// Other programs' files may be called .record, too; those of compressed shards need their reader.
 bool BeginsAsShard(const std::string& path) {
   if (path.find(".tfrecord") != std::string::npos) return true;
   uint8_t header[kFrameHeaderBytes];
-  return PosixFiles().OpenForReading(path)->ReadAt(0, header) == sizeof header &&
-         FrameHeaderHolds(header);
+  if (PosixFiles().OpenForReading(path)->ReadAt(0, header) == sizeof header &&
+      FrameHeaderHolds(header)) {
+    return true;
+  }
+  RecordReader reader(PosixFiles().OpenForReading(path), {});
+  Record first;
+  return reader.Next(first);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-#include "tools/recpack/cache_flag.h"
+#include "tools/cache_flag.h"
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/base/parse_units.h"
-#include "tools/recpack/output.h"
 
 namespace recpack::tool {
 
