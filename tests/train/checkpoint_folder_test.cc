@@ -7,10 +7,10 @@
 #include <set>
 
 #include "recpack/base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/synced_paths.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
 namespace recpack::train {

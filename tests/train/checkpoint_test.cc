@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "recpack/base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/loader/error_of.h"
 #include "tests/train/run_state.h"
 
 namespace recpack::train {

@@ -7,6 +7,7 @@
 #include "recpack/base/error.h"
 #include "tests/base/sanitizers.h"
 #include "tests/train/ops_contract.h"
+#include "tests/train/pooling_contract.h"
 #include "tests/train/repetition_contract.h"
 
 namespace recpack::train {

@@ -8,6 +8,7 @@
 #include "src/train/cuda/runtime/libraries.h"
 #include "tests/train/cuda_device.h"
 #include "tests/train/ops_contract.h"
+#include "tests/train/pooling_contract.h"
 #include "tests/train/repetition_contract.h"
 
 namespace recpack::train {

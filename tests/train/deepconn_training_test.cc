@@ -2,10 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
+#include "src/train/checkpoint/checkpoint_folder.h"
 #include "src/train/run/trainer.h"
+#include "src/train/setup/choices.h"
+#include "src/train/setup/complete_options.h"
+#include "src/train/setup/saved_model.h"
+#include "tests/base/error_of.h"
+#include "tests/train/joined_processes.h"
 #include "tests/train/small_reviews.h"
 #include "tests/train/train_run.h"
 
@@ -107,6 +117,227 @@ TEST(DeepconnTraining, DevicesTogetherGiveTheLossesOfOne) {
     ASSERT_EQ(together.size(), alone.size());
     for (size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-3 * alone[i]);
   }
+}
+
+TEST(DeepconnTraining, ACheckpointSaysWhichTablesItHas) {
+  const SmallReviews data(500);
+  for (const WordTables tables : {WordTables::kShared, WordTables::kSeparate}) {
+    const TemporaryFolder folder;
+    TrainerOptions options = DeepConnOptions(data);
+    options.deepconn.tables = tables;
+    options.schedule_epochs = 2;
+    const Ran whole = Train(options);
+    ExpectResumes(options, options, whole);
+    options.epochs = 1;
+    options.checkpoints = folder.path();
+    Train(options);
+    const auto last = ChooseCheckpoint(PosixFiles(), folder.path(), {}, "");
+    const CheckpointInfo info = ReadCheckpoint(PosixFiles(), last).info;
+    // Checkpoints from before there was a choice do not name separate tables.
+    EXPECT_EQ(info.model_options.find("tables") != std::string::npos,
+              tables == WordTables::kShared);
+    TrainerOptions taken;
+    TakeModel(info, last, taken);
+    EXPECT_EQ(taken.deepconn.tables, tables);
+    options.checkpoints.clear();
+    options.epochs = 2;
+    options.resume = folder.path();
+    options.deepconn.tables =
+        tables == WordTables::kShared ? WordTables::kSeparate : WordTables::kShared;
+    EXPECT_THAT(MessageOf(options), HasSubstr("tables"));
+  }
+}
+
+TEST(DeepconnTraining, WithWindowsItGoesOnFromACheckpointAndStrategiesAgree) {
+  const SmallReviews data(500);
+  TrainerOptions options = DeepConnOptions(data, "cpu:0,cpu:1");
+  ParsePooling("2/1", options.deepconn);
+  const Ran whole = Train(options);
+  ExpectResumes(options, options, whole);
+  options.strategy = StrategyKind::kParameterServer;
+  EXPECT_EQ(Train(options).losses, whole.losses);
+  const TemporaryFolder folder;
+  options.checkpoints = folder.path();
+  Train(options);
+  const auto last = ChooseCheckpoint(PosixFiles(), folder.path(), {}, "");
+  TrainerOptions taken;
+  TakeModel(ReadCheckpoint(PosixFiles(), last).info, last, taken);
+  EXPECT_EQ(PoolingText(taken.deepconn), "2/1");
+  options.checkpoints.clear();
+  options.resume = folder.path();
+  ParsePooling("all", options.deepconn);
+  EXPECT_THAT(MessageOf(options), HasSubstr("pool_window"));
+}
+
+// A file of vectors for two tokens of a vocabulary.
+class TokenVectors {
+ public:
+  explicit TokenVectors(const SmallReviews& data) {
+    const ByteBuffer bytes = ReadWholeFile(PosixFiles(), data.folder() + "/vocabulary.txt");
+    tokens_ = SplitText(std::string(bytes.begin(), bytes.end()), '\n');
+    Write(Text(1));
+  }
+  // Vectors of `value` and of 2, and of words that are no tokens.
+  std::string Text(int value) const {
+    std::string text;
+    const auto add = [&text](const std::string& word, int of_all) {
+      text += word;
+      for (int i = 0; i < 16; ++i) text += " " + std::to_string(of_all);
+      text += '\n';
+    };
+    add(tokens_[5], value);
+    add("no-token", 3);
+    add(tokens_[9], 2);
+    add("no-token", 3);
+    return text;
+  }
+  void Write(const std::string& text) {
+    WriteFileAtomically(PosixFiles(), path(),
+                        {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, false);
+  }
+  std::string path() const { return folder_ / "vectors.txt"; }
+  // That are tokens, unlike padding, the unknown token and the end of the last line.
+  size_t tokens() const { return tokens_.size() - 3; }
+
+ private:
+  TemporaryFolder folder_;
+  std::vector<std::string> tokens_;
+};
+
+// Values of a variable behind steps that change nothing.
+std::vector<float> Untrained(TrainerOptions options, const std::string& name) {
+  const TemporaryFolder folder;
+  options.checkpoints = folder.path();
+  options.learns = false;
+  options.epochs = 1;
+  Train(options);
+  const Checkpoint read =
+      ReadCheckpoint(PosixFiles(), ChooseCheckpoint(PosixFiles(), folder.path(), {}, ""));
+  for (const NamedArray& array : read.stored.arrays) {
+    if (array.name != name) continue;
+    const auto* const values = static_cast<const float*>(array.data);
+    return {values, values + Elements(array.shape)};
+  }
+  ADD_FAILURE() << "no variable " << name;
+  return {};
+}
+
+TEST(DeepconnTraining, BeginsWithTheVectorsOfAFile) {
+  const SmallReviews data(300);
+  const TokenVectors file(data);
+  for (const char* name : {"embedding.weight", "user.embedding.weight", "item.embedding.weight"}) {
+    for (const char* devices : {"cpu:0", "cpu:0,cpu:1"}) {
+      SCOPED_TRACE(std::string(name) + " on " + devices);
+      TrainerOptions options = DeepConnOptions(data, devices);
+      if (name != std::string("embedding.weight")) options.deepconn.tables = WordTables::kSeparate;
+      std::vector<float> expected = Untrained(options, name);
+      options.word_vectors = file.path();
+      for (size_t i = 0; i < 16; ++i) {
+        expected[5 * 16 + i] = 1;
+        expected[9 * 16 + i] = 2;
+      }
+      EXPECT_EQ(Untrained(options, name), expected);
+      for (const StrategyKind strategy :
+           {StrategyKind::kParameterServer, StrategyKind::kDistributedReplicated}) {
+        options.strategy = strategy;
+        EXPECT_EQ(Untrained(options, name), expected);
+      }
+    }
+  }
+}
+
+TEST(DeepconnTraining, AllProcessesBeginWithTheSameVectors) {
+  const SmallReviews data(300);
+  const TokenVectors file(data);
+  TrainerOptions alone = DeepConnOptions(data, "cpu:0,cpu:1"), each = DeepConnOptions(data);
+  alone.word_vectors = each.word_vectors = file.path();
+  const std::vector<double> expected = Train(alone).losses;
+  for (const StrategyKind strategy :
+       {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+    each.strategy = strategy;
+    const auto processes = TrainProcesses({each, each});
+    for (const Process& process : processes) {
+      EXPECT_EQ(process.failure, "");
+      EXPECT_EQ(process.ran.losses, expected);
+    }
+  }
+  TokenVectors others(data);
+  others.Write(others.Text(4));
+  TrainerOptions other = each;
+  other.word_vectors = others.path();
+  EXPECT_THAT(TrainProcesses({each, other})[1].failure, HasSubstr("word vectors: "));
+  other.word_vectors.clear();
+  EXPECT_THAT(TrainProcesses({each, other})[1].failure, HasSubstr("file of word vectors: 0"));
+}
+
+TEST(DeepconnTraining, SaysHowManyTokensHaveAVector) {
+  const SmallReviews data(300);
+  TokenVectors file(data);
+  TrainerOptions options = DeepConnOptions(data);
+  options.word_vectors = file.path();
+  const auto told = [&] {
+    std::string text;
+    Trainer trainer(options, [&](const std::string& line) { text += line + "\n"; });
+    trainer.Run([](const EpochReport&) {});
+    return text;
+  };
+  EXPECT_THAT(told(), HasSubstr(format("2 of {} tokens have their vectors from {}, which has 4 "
+                                       "words; the other {} begin",
+                                       CountText(file.tokens()), file.path(),
+                                       CountText(file.tokens() - 2))));
+  const TemporaryFolder folder;
+  options.checkpoints = folder.path();
+  options.epochs = 1;
+  options.schedule_epochs = 2;
+  told();
+  options.checkpoints.clear();
+  options.epochs = 2;
+  options.resume = folder.path();
+  EXPECT_THAT(told(), HasSubstr("is not read: the checkpoint has all vectors"));
+  options.resume.clear();
+  file.Write("no-token 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+  EXPECT_THAT(MessageOf(options), HasSubstr("none of its 1 words is a token"));
+  options.deepconn.dims = 8;
+  EXPECT_THAT(MessageOf(options), HasSubstr("--dims 16"));
+  options.word_vectors = folder / "none";
+  EXPECT_THAT(MessageOf(options), HasSubstr("none"));
+  options.model = "resnet";
+  EXPECT_THAT(MessageOf(options), HasSubstr("resnet has no token vectors"));
+}
+
+TEST(DeepconnTraining, SaysWhatIsWrongWithThePooling) {
+  DeepconnOptions options;
+  for (const char* text : {"", "2", "2/", "/1", "2/0", "0/1", "2/1/1", "-2/1", "mean",
+                           "99999999999/1", "2/99999999999"}) {
+    EXPECT_THAT(ErrorOf([&] { ParsePooling(text, options); }).what(),
+                HasSubstr(format("unknown pooling '{}': expected all, or WINDOW/STRIDE", text)));
+  }
+  const SmallReviews data(200);
+  TrainerOptions training = DeepConnOptions(data);
+  ParsePooling("63/1", training.deepconn);
+  EXPECT_THAT(MessageOf(training), AllOf(HasSubstr("windows of 63"), HasSubstr("62 positions")));
+}
+
+TEST(DeepconnTraining, WithWindowsTheDefaultRateIsLower) {
+  const SmallReviews data(200);
+  TrainerOptions options = DeepConnOptions(data);
+  options.optimizer.rate = 0;
+  EXPECT_EQ(CompleteOptions(options).optimizer.rate, 0.01);
+  ParsePooling("2/1", options.deepconn);
+  EXPECT_EQ(CompleteOptions(options).optimizer.rate, 0.001);
+}
+
+TEST(DeepconnTraining, SeparateTablesGiveTheSameLossesWithAllStrategies) {
+  const SmallReviews data(500);
+  const auto losses = [&](StrategyKind strategy) {
+    TrainerOptions options = DeepConnOptions(data, "cpu:0,cpu:1");
+    options.deepconn.tables = WordTables::kSeparate;
+    options.strategy = strategy;
+    return Train(options).losses;
+  };
+  const auto replicated = losses(StrategyKind::kReplicated);
+  EXPECT_EQ(losses(StrategyKind::kParameterServer), replicated);
+  EXPECT_EQ(losses(StrategyKind::kDistributedReplicated), replicated);
 }
 
 TEST(DeepconnTraining, SaysWhatIsWrongWithTheVocabulary) {

@@ -1,4 +1,4 @@
-#include "src/train/run/evaluator.h"
+#include "src/train/evaluate/evaluator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,6 +26,8 @@ TrainerOptions Options(const std::string& data, const std::string& checkpoints,
   options.data = data;
   options.model = model;
   options.resnet.width = 8;
+  options.vgg = {.depth = 11, .width = 4, .dense = 32};
+  options.googlenet.width = 8;
   options.alexnet = {.filters = 8, .dense = 64};
   options.deepconn = {.max_tokens = 32, .dims = 8, .filters = 8, .latent = 8, .factors = 4};
   options.threads = 1;
@@ -53,7 +55,7 @@ std::string MessageOf(const std::function<void()>& body) {
 TEST(Evaluator, GivesTheScoreThatTheTrainingGave) {
   const SmallCifar pictures(50);
   const SmallReviews reviews(300);
-  for (const char* model : {"resnet", "alexnet", "deepconn"}) {
+  for (const char* model : {"resnet", "vgg", "googlenet", "alexnet", "deepconn"}) {
     SCOPED_TRACE(model);
     const bool predicts = model == std::string("deepconn");
     const TemporaryFolder folder;
@@ -89,7 +91,7 @@ TEST(Evaluator, ActivationsOfBf16ScoreAboutTheSame) {
 
 TEST(Evaluator, IntegersAgreeWithFloats) {
   const SmallCifar data(300);
-  for (const char* model : {"resnet", "alexnet"}) {
+  for (const char* model : {"resnet", "vgg", "alexnet"}) {
     SCOPED_TRACE(model);
     const TemporaryFolder folder;
     const Score trained =
@@ -170,7 +172,7 @@ TEST(Evaluator, RefusesRecipesOfOtherPictures) {
   options.recipe = "imagenet-eval";
   Evaluator evaluator(options);
   EXPECT_THAT(MessageOf([&] { evaluator.Evaluate({.data = data.folder()}); }),
-              HasSubstr("224 x 224, but the network reads 32 x 32"));
+              HasSubstr("is not an image"));
 }
 
 TEST(Evaluator, RefusesWhatItCannotEvaluateOn) {
@@ -206,7 +208,7 @@ TEST(Evaluator, RefusesCheckpointsThatAreNone) {
   WriteSafetensors(PosixFiles(), path, {}, {}, false);
   EXPECT_THAT(MessageOf([&] { const Evaluator evaluator(Of(path)); }),
               HasSubstr("not a checkpoint"));
-  EXPECT_THAT(MessageOfCheckpoint("vgg", "{}"), HasSubstr("'vgg'"));
+  EXPECT_THAT(MessageOfCheckpoint("lenet", "{}"), HasSubstr("'lenet'"));
   EXPECT_THAT(MessageOfCheckpoint("resnet", "[]"), HasSubstr("[]"));
   EXPECT_THAT(MessageOfCheckpoint("resnet", R"({"width":8,"classes":10})"), HasSubstr("\"image\""));
   for (const char* wrong : {"0", "-8", "8.5", "\"8\"", "99999999999"}) {
@@ -217,8 +219,8 @@ TEST(Evaluator, RefusesCheckpointsThatAreNone) {
   }
   EXPECT_THAT(MessageOfCheckpoint("resnet", R"({"classes":10,"image":32,"width":8})"),
               HasSubstr("missing conv1.weight"));
-  EXPECT_THAT(MessageOfCheckpoint("resnet", R"({"classes":10,"depth":34,"image":32,"width":8})"),
-              HasSubstr("depth"));
+  EXPECT_THAT(MessageOfCheckpoint("resnet", R"({"classes":10,"depth":35,"image":32,"width":8})"),
+              HasSubstr("no resnet of 35 layers"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "src/train/cpu/cpu_ops.h"
 #include "src/train/layers/optimizer.h"
 #include "src/train/run/tower.h"
+#include "src/train/setup/complete_options.h"
 #include "src/train/setup/make_model.h"
 #include "tests/train/on_device.h"
 #include "tests/train/small_trainings.h"

@@ -8,8 +8,8 @@
 #include "src/train/cpu/cpu_ops.h"
 #include "src/train/layers/layers.h"
 #include "src/train/ops/memory_purpose.h"
+#include "tests/base/error_of.h"
 #include "tests/base/sanitizers.h"
-#include "tests/loader/error_of.h"
 
 namespace recpack::train {
 namespace {

@@ -119,6 +119,7 @@ TEST_P(OpsContract, ConvolutionAndItsGradients) {
        .pad_height = 1,
        .pad_width = 1},
       {.batch = 2, .in_channels = 16, .height = 8, .width = 8, .out_channels = 32, .stride = 2},
+      {.batch = 8, .in_channels = 4, .height = 40, .width = 40, .out_channels = 8, .stride = 2},
       {.batch = 2,
        .in_channels = 8,
        .height = 1,
@@ -390,116 +391,29 @@ TEST_P(OpsContract, DenseAndItsGradients) {
                  device_->Floats(d_bias, 10), 0.1F, tolerance());
 }
 
-TEST_P(OpsContract, PoolingAndItsGradients) {
-  for (const PoolingKind kind : {PoolingKind::kMax, PoolingKind::kAverage}) {
-    const PoolingSpec spec{.kind = kind,
-                           .batch = 2,
-                           .channels = 16,
-                           .height = 6,
-                           .width = 4,
-                           .window_height = 2,
-                           .window_width = 2,
-                           .stride = 2,
-                           .type = type(),
-                           .layout = layout()};
-    const Shape shape = {2, 16, 6, 4};
-    const auto x = Values(shape, 1), dy = Values(spec.out_shape(), 2);
-    const auto plain = [&](const auto& a) {
-      std::vector<float> y;
-      for (size_t plane = 0; plane < 32; ++plane)
-        for (size_t i = 0; i < 3; ++i)
-          for (size_t j = 0; j < 2; ++j) {
-            double largest = -1e9, sum = 0;
-            for (size_t p = 0; p < 4; ++p) {
-              const double value = a[(plane * 6 + i * 2 + p / 2) * 4 + j * 2 + p % 2];
-              largest = std::max(largest, value);
-              sum += value;
-            }
-            y.push_back(static_cast<float>(kind == PoolingKind::kMax ? largest : sum / 4));
-          }
-      return y;
-    };
-    const auto operation = ops_->MakePooling(spec);
-    const Tensor y = Empty(spec.out_shape()), dx = Empty(shape);
-    operation->Forward(Put(x, shape).data, y.data);
-    operation->Backward(Put(dy, spec.out_shape()).data, dx.data);
-    ExpectNear(device_->Back(y), plain(x), exact() ? 1e-6 : 1e-2, "y");
-    ExpectGradient([&](const auto& at) { return Dot(plain(at), dy); }, x, device_->Back(dx), 0.001F,
-                   exact() ? 1e-2 : 5e-2);
+TEST_P(OpsContract, ConcatenatesChannelsAndSplitsThem) {
+  const Shape shapes[] = {{2, 3, 4, 5}, {2, 1, 4, 5}, {2, 8, 4, 5}};
+  std::vector<Tensor> parts;
+  std::vector<std::vector<float>> values;
+  for (const Shape& shape : shapes) {
+    values.push_back(Values(shape, 1 + parts.size()));
+    parts.push_back(Put(values.back(), shape));
   }
-}
-
-TEST_P(OpsContract, PoolingKeepsWhatIsNoNumber) {
-  for (const PoolingKind kind : {PoolingKind::kMax, PoolingKind::kAverage}) {
-    const PoolingSpec spec{.kind = kind,
-                           .batch = 2,
-                           .channels = 16,
-                           .height = 5,
-                           .width = 3,
-                           .window_height = 3,
-                           .window_width = 2,
-                           .stride = 1,
-                           .type = type(),
-                           .layout = layout()};
-    const Shape shape = {2, 16, 5, 3};
-    auto x = Values(shape, 1);
-    constexpr size_t kPlane = 20;
-    x[kPlane * 15] = -NAN;                                           // at 0, 0: in one window
-    for (size_t i = 0; i < 15; ++i) x[(kPlane + 1) * 15 + i] = NAN;  // all of a plane
-    const auto operation = ops_->MakePooling(spec);
-    const Tensor y = Empty(spec.out_shape());
-    operation->Forward(Put(x, shape).data, y.data);
-    const auto result = device_->Back(y);
-    for (size_t i = 0; i < result.size(); ++i) {
-      const bool none = i == kPlane * 6 || i / 6 == kPlane + 1;
-      ASSERT_EQ(std::isnan(result[i]), none) << "at " << i << ": " << result[i];
+  const Tensor whole = Empty({2, 12, 4, 5});
+  ops_->Concatenate(parts, whole);
+  std::vector<float> expected;
+  for (size_t image = 0; image < 2; ++image) {
+    for (const std::vector<float>& part : values) {
+      const auto half = static_cast<ptrdiff_t>(part.size() / 2);
+      const auto begin = part.begin() + static_cast<ptrdiff_t>(image) * half;
+      expected.insert(expected.end(), begin, begin + half);
     }
   }
-}
-
-TEST_P(OpsContract, PoolingGivesTheFirstOfEqualsTheGradientAndAddsUpWhatOverlaps) {
-  for (const int stride : {1, 2}) {
-    const PoolingSpec spec{.batch = 2,
-                           .channels = 16,
-                           .height = 4,
-                           .width = 4,
-                           .window_height = 2,
-                           .window_width = 2,
-                           .stride = stride,
-                           .type = type(),
-                           .layout = layout()};
-    const Shape shape = {2, 16, 4, 4};
-    const auto operation = ops_->MakePooling(spec);
-    const Tensor x = Put(std::vector<float>(512, 0.5F), shape), y = Empty(spec.out_shape());
-    const Tensor dy = Put(std::vector<float>(static_cast<size_t>(y.elements()), 1), y.shape);
-    const Tensor dx = Empty(shape);
-    operation->Forward(x.data, y.data);
-    operation->Backward(dy.data, dx.data);
-    const auto seen = device_->Back(dx);
-    for (size_t i = 0; i < seen.size(); ++i) {
-      const size_t row = i / 4 % 4, column = i % 4;
-      const bool first = stride == 1 ? row < 3 && column < 3 : row % 2 == 0 && column % 2 == 0;
-      ASSERT_EQ(seen[i], first ? 1 : 0) << "at " << i << ", stride " << stride;
-    }
-  }
-  // Averages: a pixel in the middle is in four windows, one at a corner in one.
-  const PoolingSpec spec{.kind = PoolingKind::kAverage,
-                         .batch = 1,
-                         .channels = 16,
-                         .height = 3,
-                         .width = 3,
-                         .window_height = 2,
-                         .window_width = 2,
-                         .type = type(),
-                         .layout = layout()};
-  const auto operation = ops_->MakePooling(spec);
-  const Tensor x = Put(std::vector<float>(144, 1), {1, 16, 3, 3}), y = Empty(spec.out_shape());
-  const Tensor dy = Put(std::vector<float>(64, 1), y.shape), dx = Empty({1, 16, 3, 3});
-  operation->Forward(x.data, y.data);
-  operation->Backward(dy.data, dx.data);
-  const auto seen = device_->Back(dx);
-  const float expected[] = {0.25F, 0.5F, 0.25F, 0.5F, 1, 0.5F, 0.25F, 0.5F, 0.25F};
-  for (size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], expected[i % 9]) << "at " << i;
+  EXPECT_EQ(device_->Back(whole), expected);
+  std::vector<Tensor> back;
+  for (const Shape& shape : shapes) back.push_back(Empty(shape));
+  ops_->Split(whole, back);
+  for (size_t i = 0; i < back.size(); ++i) EXPECT_EQ(device_->Back(back[i]), values[i]);
 }
 
 TEST_P(OpsContract, ActivationsAndTheirGradients) {
@@ -620,7 +534,7 @@ TEST_P(OpsContract, EmbeddingAndItsGradient) {
     const Tensor y = Empty(shape);
     float* d_table = device_->Raw(std::vector<float>(table.size(), NAN));
     operation->Forward(there, device_->Raw(table), y.data, sums);
-    operation->Backward(there, Put(dy, shape).data, d_table);
+    operation->Backward(there, Put(dy, shape).data, d_table, false);
     LossSums seen;
     ops_->Download(&seen, sums, sizeof seen);
     EXPECT_EQ(seen.bad_labels, 3) << "added to what was there";
@@ -633,6 +547,15 @@ TEST_P(OpsContract, EmbeddingAndItsGradient) {
     }
     ExpectGradient([&](const auto& at) { return Dot(plain(at), dy); }, table, gradient, 0.1F,
                    tolerance());
+    // A second look-up in the same table, of other gradients.
+    const auto more = Values(shape, 3);
+    operation->Backward(there, Put(more, shape).data, d_table, true);
+    const auto both = device_->Floats(d_table, table.size());
+    operation->Backward(there, Put(more, shape).data, d_table, false);
+    const auto second = device_->Floats(d_table, table.size());
+    for (size_t i = 0; i < both.size(); ++i) {
+      EXPECT_NEAR(both[i], gradient[i] + second[i], 1e-5 * (1 + std::abs(both[i])));
+    }
   }
 }
 

@@ -18,6 +18,12 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr StrategyKind kStrategies[] = {StrategyKind::kReplicated,
+                                        StrategyKind::kDistributedReplicated,
+                                        StrategyKind::kParameterServer};
+constexpr VariablePlace kPlaces[] = {VariablePlace::kCpu, VariablePlace::kFirstDevice,
+                                     VariablePlace::kSpread};
+
 // Losses of the first process; none may fail.
 Ran TrainTogether(const std::vector<TrainerOptions>& options) {
   const auto processes = TrainProcesses(options);
@@ -52,8 +58,7 @@ TEST(Processes, WithADeviceEachAreTheDevicesOfOneBitForBit) {
       alone.norm_sync = each.norm_sync = norm_sync;
       const Ran expected = Train(alone);
       EXPECT_EQ(expected.epochs[0].evaluation.samples, 80u);
-      for (const auto strategy :
-           {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+      for (const auto strategy : kStrategies) {
         each.strategy = strategy;
         ExpectSameBits(TrainTogether(std::vector(static_cast<size_t>(processes), each)), expected);
       }
@@ -90,8 +95,10 @@ TEST(Processes, WithSeveralDevicesEachAreThoseOfOneWithinRounding) {
           << i << ": " << together.losses[i] << ", " << alone.losses[i];
     }
     EXPECT_EQ(together.epochs[0].evaluation.samples, 80u);
-    for (TrainerOptions& each : options) each.strategy = StrategyKind::kDistributedReplicated;
-    ExpectSameBits(TrainTogether(options), together);
+    for (const auto strategy : kStrategies) {
+      for (TrainerOptions& each : options) each.strategy = strategy;
+      ExpectSameBits(TrainTogether(options), together);
+    }
   }
 }
 
@@ -99,7 +106,7 @@ TEST(Processes, WithSeveralDevicesEachAreThoseOfOneWithinRounding) {
 // processes.
 TEST(Processes, GoOnFromACheckpointAsIfTheyHadNotStopped) {
   const SmallCifar data(80);
-  for (const auto strategy : {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+  for (const auto strategy : kStrategies) {
     TrainerOptions each = SteadyPictures(data);
     each.strategy = strategy;
     const Ran whole = TrainTogether({each, each});
@@ -123,6 +130,52 @@ TEST(Processes, GoOnFromACheckpointAsIfTheyHadNotStopped) {
       later.strategy = StrategyKind::kReplicated;
       EXPECT_EQ(Train(later).losses, rest) << "of the other strategy";
     }
+  }
+}
+
+// Embeddings of a mebibyte each: buckets of their own, which have different keepers if spread.
+TrainerOptions WideReviews(const SmallReviews& data, const std::string& devices = "cpu:0") {
+  TrainerOptions options = SmallReviewsTraining(data, devices);
+  options.deepconn.vocabulary = 40'000;
+  options.evaluate = false;
+  return options;
+}
+
+TEST(Processes, HaveAServerWhosePlaceChangesNoBit) {
+  const SmallReviews data(120);
+  const Ran expected = Train(WideReviews(data, "cpu:0,cpu:1,cpu:2"));
+  TrainerOptions alone = WideReviews(data, "cpu:0,cpu:1,cpu:2"), each = WideReviews(data);
+  alone.strategy = each.strategy = StrategyKind::kParameterServer;
+  ExpectSameBits(Train(alone), expected);
+  for (const VariablePlace place : kPlaces) {
+    SCOPED_TRACE(static_cast<int>(place));
+    each.variables = place;
+    ExpectSameBits(TrainTogether({each, each, each}), expected);
+  }
+}
+
+// The optimizer's values of a spread variable are in the process that keeps it.
+TEST(Processes, GoOnFromACheckpointWhoseVariablesAreKeptElsewhere) {
+  const SmallReviews data(120);
+  TrainerOptions each = WideReviews(data);
+  each.strategy = StrategyKind::kParameterServer;
+  const Ran whole = TrainTogether({each, each});
+  ASSERT_GT(whole.losses.size(), 4u);
+  for (const VariablePlace place : kPlaces) {
+    SCOPED_TRACE(static_cast<int>(place));
+    const TemporaryFolder folder;
+    TrainerOptions first = each, later = each;
+    first.variables = place;
+    first.checkpoints = later.resume = folder.path();
+    first.max_steps = 4;
+    TrainTogether({first, first});
+    const std::vector rest(whole.losses.begin() + 4, whole.losses.end());
+    for (const VariablePlace next : kPlaces) {
+      later.variables = next;
+      EXPECT_EQ(TrainTogether({later, later}).losses, rest) << static_cast<int>(next);
+    }
+    later.devices = ParseDevices("cpu:0,cpu:1");
+    EXPECT_EQ(Train(later).losses, rest) << "in one process";
   }
 }
 
@@ -180,7 +233,7 @@ TEST(Processes, ANumberThatIsNoneEndsAll) {
   const SmallCifar data(80);
   TrainerOptions each = SteadyPictures(data, "cpu:0,cpu:1");
   each.optimizer.rate = 1e30;
-  for (const auto strategy : {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+  for (const auto strategy : kStrategies) {
     each.strategy = strategy;
     for (const Process& process : TrainProcesses({each, each})) {
       EXPECT_THAT(process.failure, HasSubstr("is not a number; the first layer"));
@@ -219,7 +272,10 @@ TEST(Processes, RefuseWhatOnlyOneCanTrain) {
       EXPECT_THAT(process.failure, HasSubstr(reason));
     }
   };
-  refused("parameter server", [](auto& o) { o.strategy = StrategyKind::kParameterServer; });
+  refused("cannot be updated asynchronously by several processes", [](auto& o) {
+    o.strategy = StrategyKind::kParameterServer;
+    o.async = true;
+  });
   refused("cannot be trained on by several processes",
           [](auto& o) { o.devices = ParseDevices("sim:1ms"); });
 }

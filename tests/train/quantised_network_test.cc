@@ -136,6 +136,18 @@ TEST(QuantisedNetwork, IsNearTheAlexnet) {
   EXPECT_EQ(networks.counts().f32, 1);
 }
 
+TEST(QuantisedNetwork, IsNearTheGooglenet) {
+  Networks networks;
+  networks.Build(
+      MakeGooglenet(networks.Context(), {.width = 16, .classes = 10, .image = 32, .stem = 3}));
+  EXPECT_TRUE(networks.OffFolded() < 1e-4) << networks.OffFolded();
+  EXPECT_TRUE(networks.Off() < 0.1) << networks.Off();
+  // 57 convolutions, 9 concatenations, 2 poolings between modules and one in each; mean and dense
+  // layer.
+  EXPECT_EQ(networks.counts().int8, 77);
+  EXPECT_EQ(networks.counts().f32, 2);
+}
+
 // Also for activations that several layers read, including residuals.
 TEST(QuantisedNetwork, AWrongScaleIsSeen) {
   Networks networks;

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "recpack/base/error.h"
 #include "tests/train/small_network.h"
 
 namespace recpack::train {
@@ -28,8 +30,10 @@ struct Form {
 // With images and labels.
 class Small : public SmallNetwork {
  public:
-  explicit Small(const OpsFactory& make, const Form& form = {}) : SmallNetwork(make()) {
-    const Shape shape = {kBatch, 3, 32, 32};
+  explicit Small(const OpsFactory& make, const Form& form = {},
+                 const ResnetOptions& options = {.width = 8})
+      : SmallNetwork(make()) {
+    const Shape shape = {kBatch, 3, options.image, options.image};
     const auto pixels = RandomValues(static_cast<size_t>(Elements(shape)), 1);
     Give("image", device().Of(pixels, shape, form.type, form.layout).data);
     Give("label", device().Raw(std::vector<int64_t>{3, 0, 9, 3}));
@@ -38,7 +42,7 @@ class Small : public SmallNetwork {
                       .type = form.type,
                       .layout = form.layout,
                       .fused_norm = form.fused},
-                     {.width = 8}));
+                     options));
   }
 };
 
@@ -53,6 +57,23 @@ class ResnetContract : public testing::TestWithParam<OpsFactory> {
 TEST_P(ResnetContract, EveryVariablesGradientIsThatOfTheLoss) {
   Small network(make);
   ExpectGradientsOfTheLoss(network, 2e-3F, 0.1);
+}
+
+TEST_P(ResnetContract, GradientsOfALargeStemAreThoseOfTheLoss) {
+  for (const ImageLayout layout : {ImageLayout::kNhwc, ImageLayout::kNchw}) {
+    Small network(make, {.layout = layout}, {.depth = 18, .width = 4, .image = 48, .stem = 7});
+    ExpectGradientsOfTheLoss(network, 2e-3F, 0.1);
+  }
+}
+
+TEST_P(ResnetContract, GradientsOfBottlenecksAreThoseOfTheLoss) {
+  for (const ImageLayout layout : {ImageLayout::kNhwc, ImageLayout::kNchw}) {
+    Small network(make, {.layout = layout}, {.depth = 50, .width = 4, .image = 48, .stem = 7});
+    // Before these the loss bends within any step that floats can tell: 40 layers of so few
+    // samples.
+    ExpectGradientsOfTheLoss(network, 2e-3F, 0.1, "layer4.2.conv1.weight");
+    ExpectEachVariableOnce(network);
+  }
 }
 
 TEST_P(ResnetContract, TellsOfEachVariableOnceAndTheLastLayerFirst) {
@@ -128,6 +149,25 @@ TEST_P(ResnetContract, NamesItsVariablesAsPyTorchDoes) {
   EXPECT_EQ(shapes["layer4.1.conv2.weight"], (Shape{64, 64, 3, 3}));
   EXPECT_EQ(shapes["fc.weight"], (Shape{10, 64}));
   EXPECT_FALSE(shapes.contains("layer1.0.downsample.0.weight"));
+}
+
+TEST_P(ResnetContract, HasTheSizesOfThePublishedNetworks) {
+  for (const auto& [depth, variables] :  // parameters of torchvision's networks
+       {std::tuple(18, 11'689'512), std::tuple(34, 21'797'672), std::tuple(50, 25'557'032),
+        std::tuple(101, 44'549'160)}) {
+    const auto ops = make();
+    const auto model =
+        MakeResnet({.ops = ops.get(), .batch = 1},
+                   {.depth = depth, .width = 64, .classes = 1000, .image = 224, .stem = 7});
+    int64_t trained = 0;
+    for (const auto& spec : model->variables().specs()) {
+      if (spec.trained) trained += Elements(spec.shape);
+    }
+    EXPECT_EQ(trained, variables) << depth;
+  }
+  const auto ops = make();
+  EXPECT_THROW(MakeResnet({.ops = ops.get(), .batch = 1}, {.depth = 20}), Error);
+  EXPECT_THROW(MakeResnet({.ops = ops.get(), .batch = 1}, {.stem = 5}), Error);
 }
 
 }  // namespace recpack::train

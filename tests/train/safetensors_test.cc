@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "recpack/base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/base/faulty_files.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/golden.h"
-#include "tests/loader/error_of.h"
 #include "tests/train/safetensors_files.h"
 
 namespace recpack::train {
@@ -180,7 +180,7 @@ const BadHeader kBadHeaders[] = {
     {"TextBehind", "{} x", 0, "the header is not JSON"},
     {"NotUtf8", "{\"\xff\":{}}", 0, "the header is not JSON"},
     {"NumberBeyondAll", R"({"a":{"shape":[1e999]}})", 0, "the header is not JSON"},
-    {"Deep", R"({"a":{"shape":[[]]}})", 0, "nested too deep"},
+    {"Deep", R"({"a":{"shape":[[]]}})", 0, "nested too deeply"},
     {"EqualNames",
      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
      R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "recpack/base/cpu.h"
+#include "tests/base/error_of.h"
 #include "tests/train/small_cifar.h"
+#include "tests/train/small_reviews.h"
 
 namespace recpack::train {
 namespace {
@@ -78,6 +80,29 @@ TEST(SweepPlan, AShareOfTheProcessorsIsThatOfTheCpuDevices) {
   EXPECT_EQ(cases("cpu:0,cpu:1", all + 1), 2u);
 }
 
+TEST(SweepPlan, PlacesOneModelInSeveralWays) {
+  TrainerOptions options;
+  options.model = "deepconn";
+  options.devices = ParseDevices("cpu:0,cpu:1");
+  TrainerChoices choices;
+  for (const char* name : {"one", "towers", "alternate", "user=cpu:0,item=cpu:1"}) {
+    choices.push_back(PlacementChoice(name));
+  }
+  const SweepPlan plan = PlanSweep(options, {{"placement", choices}});
+  ASSERT_THAT(plan.cases, SizeIs(3));
+  EXPECT_THAT(plan.cases[0].options.devices, SizeIs(1));
+  EXPECT_EQ(plan.cases[0].options.place, "one");
+  EXPECT_THAT(plan.cases[1].options.devices, SizeIs(2));
+  EXPECT_EQ(plan.cases[1].options.place, "user=cpu:0,item=cpu:1");
+  EXPECT_EQ(plan.cases[2].options.place, "alternate");
+  EXPECT_THAT(plan.left_out, ElementsAre("user=cpu:0,item=cpu:1: the same training as towers"));
+  options.devices.resize(1);
+  EXPECT_THAT(ErrorOf([&] {
+                PlanSweep(options, {{"placement", choices}});
+              }).what(),
+              HasSubstr("placed on cpu:0 alone"));
+}
+
 struct Swept {
   SmallCifar data{80};
   TrainerOptions options;
@@ -112,6 +137,35 @@ TEST(Sweep, GoesInRounds) {
     EXPECT_EQ(run.timing.input, InputKind::kSynthetic);
     EXPECT_GT(run.timing.samples_per_second, 0);
     EXPECT_EQ(run.timing.exchange_bytes > 0, run.of == 1);
+  }
+}
+
+TEST(Sweep, CountsCopiesBetweenTheDevicesOfAPlacedModel) {
+  const SmallReviews reviews(200);
+  Swept swept;
+  swept.options.model = "deepconn";
+  swept.options.data = reviews.folder();
+  swept.options.deepconn = {.max_tokens = 24, .dims = 16, .filters = 8, .latent = 4, .factors = 2};
+  swept.options.devices = ParseDevices("cpu:0,cpu:1");
+  swept.Run(PlanSweep(swept.options,
+                      {{"placement",
+                        {PlacementChoice("one"), PlacementChoice("towers"),
+                         PlacementChoice("alternate"), PlacementChoice("towers=cpu:0")}}}));
+  const double copies[] = {0, 4, 22};
+  ASSERT_THAT(swept.runs, SizeIs(7));
+  for (const SweepRun& run : swept.runs) {
+    if (run.of == 3) {
+      EXPECT_THAT(run.error, HasSubstr("no part 'towers'"));
+      continue;
+    }
+    EXPECT_EQ(run.error, "");
+    EXPECT_EQ(run.timing.copies, copies[run.of]);
+    EXPECT_EQ(run.timing.copy_seconds > 0, run.of > 0);
+    EXPECT_GT(run.timing.epoch_steps, 10) << "of 200 reviews, most of which are of train";
+    // The item's vectors of tokens, its tower's output, and the gradients of both.
+    if (run.of == 1) {
+      EXPECT_EQ(run.timing.copy_bytes, 8 * 4 * 2 * (24 * 16 + 4));
+    }
   }
 }
 

@@ -47,4 +47,13 @@ inline std::string MessageOf(const TrainerOptions& options) {
   return "";
 }
 
+// The same losses, bit for bit, in training and evaluation.
+inline void ExpectSameTraining(const Ran& seen, const Ran& expected) {
+  EXPECT_EQ(seen.losses, expected.losses);
+  ASSERT_EQ(seen.epochs.size(), expected.epochs.size());
+  for (size_t i = 0; i < seen.epochs.size(); ++i) {
+    EXPECT_EQ(seen.epochs[i].evaluation.loss, expected.epochs[i].evaluation.loss);
+  }
+}
+
 }  // namespace recpack::train

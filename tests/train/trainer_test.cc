@@ -10,9 +10,9 @@
 #include "src/base/format.h"
 #include "src/train/checkpoint/checkpoint.h"
 #include "tests/base/address_space.h"
+#include "tests/base/error_of.h"
 #include "tests/base/forked.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/loader/error_of.h"
 #include "tests/train/small_trainings.h"
 #include "tests/train/train_run.h"
 
@@ -42,15 +42,20 @@ TEST(Trainer, LearnsAndReportsEachEpoch) {
   EXPECT_GT(ran.epochs.back().evaluation.accuracy, 0.3);
 }
 
-TEST(Trainer, TrainsTheOtherModelOfPictures) {
+TEST(Trainer, TrainsTheOtherModelsOfPictures) {
   const SmallCifar data(80);
-  TrainerOptions options = Options(data);
-  options.model = "alexnet";
-  options.alexnet = {.filters = 8, .dense = 64};
-  options.epochs = 8;
-  const Ran ran = Train(options);
-  EXPECT_LT(ran.epochs.back().train.loss, 0.8 * ran.epochs.front().train.loss);
-  EXPECT_EQ(ran.losses, Train(options).losses) << "the same bits again";
+  for (const char* model : {"alexnet", "vgg", "googlenet"}) {
+    SCOPED_TRACE(model);
+    TrainerOptions options = Options(data);
+    options.model = model;
+    options.alexnet = {.filters = 8, .dense = 64};
+    options.vgg = {.depth = 11, .width = 8, .dense = 32};
+    options.googlenet.width = 8;
+    options.epochs = 8;
+    const Ran ran = Train(options);
+    EXPECT_LT(ran.epochs.back().train.loss, 0.8 * ran.epochs.front().train.loss);
+    EXPECT_EQ(ran.losses, Train(options).losses) << "the same bits again";
+  }
 }
 
 TEST(Trainer, EvaluatesEverySampleOnceWhenTheLastBatchIsShort) {
@@ -158,6 +163,7 @@ TEST(Trainer, SaysThatItsFolderHasLaterCheckpoints) {
   const TemporaryFolder folder;
   TrainerOptions options = Options(data);
   options.checkpoints = folder.path();
+  options.train_split = "train";  // chosen without a notice
   options.max_steps = 4;
   Train(options);
   const auto notices = [&] {
@@ -419,7 +425,7 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
     o.schedule_epochs = 2;
     o.epochs = 3;
   });
-  refused("0 classes", [](auto& o) { o.resnet.classes = 0; });
+  refused("-1 classes", [](auto& o) { o.pictures.classes = -1; });
   refused("-3 channels", [](auto& o) { o.resnet.width = -3; });
 }
 

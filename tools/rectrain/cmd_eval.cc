@@ -1,16 +1,14 @@
 // rectrain eval: evaluates a trained network.
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 
 #include "recpack/base/error.h"
-#include "recpack/base/file.h"
-#include "recpack/loader/dataset.h"
+#include "recpack/example/field_map.h"
 #include "src/base/format.h"
-#include "src/train/run/evaluator.h"
+#include "src/train/evaluate/evaluator.h"
 #include "tools/json_line.h"
+#include "tools/rectrain/classify_images.h"
 #include "tools/rectrain/command.h"
-#include "tools/rectrain/picture.h"
 
 namespace recpack::tool {
 namespace {
@@ -19,9 +17,11 @@ constexpr char kEvalExamples[] =
     "Examples:\n"
     "  rectrain eval shards/cifar10 --checkpoint run1\n"
     "  rectrain eval shards/cifar10 --checkpoint run1/step-00000782.safetensors --split train\n"
-    "  rectrain eval shards/cifar10 --checkpoint run1 --int8\n"
+    "  rectrain eval shards/cifar10 --checkpoint run1 --int8 --save-ranges ranges.json\n"
+    "  rectrain eval --checkpoint run1 --int8 --ranges ranges.json --image cat.jpg\n"
     "  rectrain eval shards/cifar10 --checkpoint run1 --devices cuda:0 --dtype bf16\n"
-    "  rectrain eval --checkpoint run1 --image cat.jpg dog.png --names labels.txt\n";
+    "  rectrain eval --checkpoint run1 --image cat.jpg dog.png --names labels.txt\n"
+    "  rectrain eval shards/imagenet --checkpoint resnet50.onnx --int8\n";
 
 struct EvalFlags {
   train::EvaluatorOptions options;
@@ -32,6 +32,7 @@ struct EvalFlags {
   std::string devices = "cpu:0";
   std::string type = "f32";
   bool int8 = false;
+  std::string save_ranges;
   std::vector<std::string> images;
   std::string names;
   size_t top = 3;
@@ -49,15 +50,10 @@ Json ToJson(const train::Evaluation& evaluation, bool accuracy) {
 
 void Print(const char* name, const train::Evaluation& evaluation, bool accuracy) {
   std::string line = format("{}: loss {:.4f}", name, evaluation.score.loss);
-  if (accuracy) line += format(", accuracy {:.2f} %", 100 * evaluation.score.accuracy);
+  if (accuracy) line += ", accuracy " + Percent(evaluation.score.accuracy, 2);
   std::printf("%s; %llu samples, %.0f samples/s\n", line.c_str(),
               static_cast<unsigned long long>(evaluation.score.samples),
               evaluation.samples_per_second);
-}
-
-Json CheckpointJson(const train::Evaluator& evaluator) {
-  const train::CheckpointInfo& info = evaluator.checkpoint();
-  return {{"path", evaluator.path()}, {"model", info.model}, {"step", info.step}};
 }
 
 void EvaluateSplit(const EvalFlags& flags, train::Evaluator& evaluator) {
@@ -80,6 +76,7 @@ void EvaluateQuantised(const EvalFlags& flags, train::Evaluator& evaluator) {
                        {"ratio", result.ratio},
                        {"ratio_to_folded", result.ratio_to_folded},
                        {"same_class", result.same_class},
+                       {"logit_error", result.logit_error},
                        {"int8_layers", result.int8_layers},
                        {"f32_layers", result.f32_layers},
                        {"calibrated_on", result.calibrated_on},
@@ -92,65 +89,14 @@ void EvaluateQuantised(const EvalFlags& flags, train::Evaluator& evaluator) {
   Print("int8", result.int8, true);
   std::printf(
       "int8/f32: %.2f of the samples/s, int8/folded: %.2f (medians, batches in turns); int8 and "
-      "f32 give the same class for %.2f %%; %d layers of integers, %d of f32, calibrated on %llu "
+      "f32 give the same class for %.2f %%, int8's logits differ by %.2f %% (root mean square); %d "
+      "layers of integers, %d of f32, calibrated on %llu "
       "samples\n",
       result.ratio, result.ratio_to_folded,
       100 * static_cast<double>(result.same_class) /
           static_cast<double>(std::max<uint64_t>(1, result.f32.score.samples)),
-      result.int8_layers, result.f32_layers, static_cast<unsigned long long>(result.calibrated_on));
-}
-
-// Names from the user's file, one per line, or from the data set; empty if there are none.
-std::vector<std::string> ClassNames(const EvalFlags& flags) {
-  if (flags.names.empty()) {
-    if (flags.split.data.empty()) return {};
-    return Dataset::Open(flags.split.data, {.split = flags.split.split}).class_names();
-  }
-  const ByteBuffer text = ReadWholeFile(PosixFiles(), flags.names);
-  std::vector<std::string> names = {""};
-  for (const uint8_t byte : text) {
-    if (byte == '\n') {
-      names.emplace_back();
-    } else if (byte != '\r') {
-      names.back() += static_cast<char>(byte);
-    }
-  }
-  if (names.back().empty()) names.pop_back();
-  return names;
-}
-
-void ClassifyImages(const EvalFlags& flags, train::Evaluator& evaluator) {
-  const std::vector<std::string> names = ClassNames(flags);
-  Json all = Json::array();
-  for (const std::string& path : flags.images) {
-    const Image picture = ReadPicture(path, evaluator.image_size());
-    const auto shares = evaluator.Classify(picture.pixels.data());
-    if (!names.empty() && names.size() != shares.size()) {
-      throw Error(
-          ErrorKind::kInvalidArgument,
-          format("there are {} names, but the network has {} classes", names.size(), shares.size()),
-          {.path = flags.names.empty() ? flags.split.data : flags.names},
-          "give one per line, or leave them out");
-    }
-    std::vector<size_t> order(shares.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return shares[a] > shares[b]; });
-    order.resize(std::min(order.size(), flags.top));
-    std::string line = path + ":";
-    Json classes = Json::array();
-    for (const size_t c : order) {
-      const std::string name = names.empty() ? format("class {}", c) : names[c];
-      line += format("{} {} {:.2f} %", c == order[0] ? "" : ",", name, 100 * shares[c]);
-      classes.push_back({{"class", c}, {"probability", shares[c]}});
-      if (!names.empty()) classes.back()["name"] = name;
-    }
-    if (!flags.json) std::printf("%s\n", line.c_str());
-    all.push_back({{"image", path}, {"classes", classes}});
-  }
-  if (!flags.json) return;
-  const Json json = {{"checkpoint", CheckpointJson(evaluator)}, {"images", all}};
-  PrintJson(json);
+      100 * result.logit_error, result.int8_layers, result.f32_layers,
+      static_cast<unsigned long long>(result.calibrated_on));
 }
 
 train::DeviceSpec OneDevice(const std::string& text) {
@@ -169,6 +115,10 @@ void RunEval(EvalFlags& flags) {
   }
   flags.options.type = flags.type == "bf16" ? ElementType::kBf16 : ElementType::kF32;
   if (flags.calibration_by == "percentile") flags.calibration.percentile = flags.percentile;
+  if (flags.int8 && flags.split.data.empty() && flags.calibration.ranges_file.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "there is nothing to calibrate the integers on", {},
+                "name the data set, or ranges that were saved (--ranges)");
+  }
   if (!flags.images.empty()) flags.options.batch_size = 1;
   train::Evaluator evaluator(
       flags.options, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
@@ -178,9 +128,21 @@ void RunEval(EvalFlags& flags) {
                  static_cast<unsigned long long>(evaluator.checkpoint().step),
                  evaluator.Describe().c_str());
   }
-  if (!flags.images.empty()) return ClassifyImages(flags, evaluator);
-  if (flags.int8) return EvaluateQuantised(flags, evaluator);
-  EvaluateSplit(flags, evaluator);
+  if (!flags.images.empty()) {
+    if (flags.int8) evaluator.Quantise(flags.split, flags.calibration);
+    ClassifyImages({.images = flags.images,
+                    .names = flags.names,
+                    .data = flags.split.data,
+                    .split = flags.split.split,
+                    .top = flags.top,
+                    .json = flags.json},
+                   evaluator);
+  } else if (flags.int8) {
+    EvaluateQuantised(flags, evaluator);
+  } else {
+    EvaluateSplit(flags, evaluator);
+  }
+  if (!flags.save_ranges.empty()) evaluator.SaveRanges(flags.save_ranges);
 }
 
 }  // namespace
@@ -195,14 +157,17 @@ void AddEval(CLI::App& app, int& exit_code) {
       "Shards, as for recpack batches; with --image, only their class names are used.");
   command
       .add_option("--checkpoint", flags->options.checkpoint,
-                  "Checkpoint of rectrain train, or a folder, whose latest one is used.")
+                  "Checkpoint of rectrain train, a folder, whose latest one is used, or an ONNX "
+                  "file (*.onnx).")
       ->required();
   command.add_option(
       "--split", flags->split.split,
       "Split to evaluate on; default: the first of test, eval and validation that exists.");
-  command.add_option("--batch-size", flags->options.batch_size, "Samples per batch.")
+  command
+      .add_option("--batch-size", flags->options.batch_size,
+                  "Samples per batch; 0: 128, or 32 for images above 64 pixels and for deepconn.")
       ->capture_default_str()
-      ->check(Positive());
+      ->check(NotNegative());
   command.add_option("--devices", flags->devices, "Device to run on, such as cpu:0 or cuda:0.")
       ->capture_default_str();
   command.add_option("--threads", flags->options.threads, "CPU threads; 0: all available.")
@@ -213,7 +178,15 @@ void AddEval(CLI::App& app, int& exit_code) {
   command.add_option("--dtype", flags->type, "Type of activations.")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "bf16"}));
-  command.add_option("--recipe", flags->options.recipe, "Recipe to read images with.")
+  command.add_option("--recipe", flags->options.recipe,
+                     "Recipe to read images with; default: the checkpoint's; for ONNX "
+                     "imagenet-eval, or cifar10-eval up to 64 pixels.");
+  command.add_option_function<std::string>(
+      "--field", [flags](const std::string& text) { flags->split.fields = ParseFieldMap(text); },
+      "TARGET=NAME,...: read features of DATA under other names.");
+  command
+      .add_option("--label-offset", flags->split.label_offset,
+                  "Number of the first class of DATA (1: labels are 1 to N).")
       ->capture_default_str();
   CLI::Option* const int8 = command.add_flag(
       "--int8", flags->int8, "Evaluate a quantised 8-bit network too, in turn with f32.");
@@ -241,8 +214,17 @@ void AddEval(CLI::App& app, int& exit_code) {
                   "Percent of the magnitudes, above 0.")
       ->capture_default_str()
       ->needs(&calibration);
+  CLI::Option* const ranges = command.add_option(
+      "--ranges", flags->calibration.ranges_file,
+      "File of --save-ranges: use these ranges of activations, and do not calibrate.");
+  ranges->needs(int8)->excludes(&calibration)->check(CLI::ExistingFile);
+  command
+      .add_option("--save-ranges", flags->save_ranges,
+                  "Save the ranges of activations that the calibration found.")
+      ->needs(int8)
+      ->excludes(ranges);
   CLI::Option* const image =
-      command.add_option("--image", flags->images, "Image files to classify.")->excludes(int8);
+      command.add_option("--image", flags->images, "Image files to classify; also by --int8.");
   command.add_option("--names", flags->names, "File with the class names, one per line.")
       ->needs(image);
   command

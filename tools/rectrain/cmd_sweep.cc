@@ -1,4 +1,5 @@
 // rectrain sweep: times many trainings in turns and prints a table.
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "recpack/base/folders.h"
 #include "src/base/format.h"
 #include "src/train/collectives/launch/launch.h"
+#include "src/train/setup/complete_options.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/sweep_report.h"
 #include "tools/rectrain/train_flags.h"
@@ -23,11 +25,14 @@ constexpr char kSweepExamples[] =
     "  rectrain sweep shards/cifar10 --devices-list 'cpu:0;cpu:0,cpu:1' \\\n"
     "      --strategies replicated,parameter_server,parameter_server/spread,async\n"
     "  rectrain sweep shards/cifar10 --inputs real,cached,synthetic --dtypes f32,bf16\n"
-    "  rectrain sweep shards/cifar10 --threads-list 1,2 --bindings free,bound\n";
+    "  rectrain sweep shards/cifar10 --threads-list 1,2 --bindings free,bound\n"
+    "  rectrain sweep shards/reviews --model deepconn --pooling 2/1 --devices-list cpu:0,cpu:1 \\\n"
+    "      --placements 'one;towers;alternate'\n";
 
 struct SweepFlags {
   train::TrainerOptions base;
   std::string devices = "cpu:0";
+  std::string placements;
   std::vector<int> threads = {0};
   train::TrainerChoices bindings, strategies, layouts, norms, types, inputs;
   train::SweepOptions options;
@@ -42,6 +47,18 @@ train::TrainerChoices DeviceChoices(const std::string& lists) {
     choices.push_back({list, [devices = train::ParseDevices(list)](train::TrainerOptions& options) {
                          options.devices = devices;
                        }});
+  }
+  return choices;
+}
+
+train::TrainerChoices PlacementChoices(const std::string& names) {
+  train::TrainerChoices choices;
+  for (const std::string& name : CLI::detail::split(names, ';')) {
+    const auto same = [&](const train::TrainerChoice& choice) { return choice.name == name; };
+    if (std::any_of(choices.begin(), choices.end(), same)) {
+      throw Error(ErrorKind::kInvalidArgument, format("--placements: '{}' is named twice", name));
+    }
+    choices.push_back(train::PlacementChoice(name));
   }
   return choices;
 }
@@ -69,22 +86,35 @@ Json Sizes(const train::TrainerOptions& options) {
   if (options.model == "alexnet") {
     return {{"dense", options.alexnet.dense}, {"classes", options.alexnet.classes}};
   }
+  if (options.model.starts_with("vgg")) {
+    return {{"width", options.vgg.width},
+            {"dense", options.vgg.dense},
+            {"classes", options.vgg.classes}};
+  }
+  if (options.model == "googlenet") {
+    return {{"width", options.googlenet.width}, {"classes", options.googlenet.classes}};
+  }
   if (options.model != "deepconn") {
     return {{"width", options.resnet.width}, {"classes", options.resnet.classes}};
   }
-  return {{"tokens", deepconn.max_tokens},    {"dims", deepconn.dims},
-          {"filters", deepconn.filters},      {"kernel", deepconn.kernel},
-          {"latent", deepconn.latent},        {"factors", deepconn.factors},
+  return {{"tokens", deepconn.max_tokens},
+          {"dims", deepconn.dims},
+          {"filters", deepconn.filters},
+          {"kernel", deepconn.kernel},
+          {"latent", deepconn.latent},
+          {"factors", deepconn.factors},
+          {"pooling", train::PoolingText(deepconn)},
+          {"tables", deepconn.tables == train::WordTables::kShared ? 1 : 2},
           {"vocabulary", deepconn.vocabulary}};
 }
 
 Json DescribeSetting(const SweepFlags& flags, const std::vector<train::SweepAxis>& axes) {
+  const train::TrainerOptions complete = train::CompleteOptions(flags.base);
   Json setting = {{"machine", {{"cpu", Processor()}, {"threads", AvailableThreads()}}},
                   {"data", flags.base.data},
                   {"model", flags.base.model},
-                  {"sizes", Sizes(flags.base)},
-                  {"batch_size", flags.base.batch_size ? flags.base.batch_size
-                                                       : train::DefaultBatchSize(flags.base.model)},
+                  {"sizes", Sizes(complete)},
+                  {"batch_size", complete.batch_size},
                   {"batch_statistics", flags.base.norm_sync ? "sync" : "local"},
                   {"loader_threads", flags.base.loader_threads},
                   {"seed", flags.base.seed},
@@ -143,14 +173,17 @@ int RunSweepCommand(SweepFlags& flags) {
     throw Error(ErrorKind::kUnsupported, "a sweep runs in one process", {},
                 "start it without a launcher");
   }
-  const std::vector<train::SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
-                                              {"strategy", flags.strategies},
-                                              {"layout", flags.layouts},
-                                              {"norm", flags.norms},
-                                              {"type", flags.types},
-                                              {"input", flags.inputs},
-                                              {"threads", ThreadChoices(flags.threads)},
-                                              {"binding", flags.bindings}};
+  std::vector<train::SweepAxis> axes = {{"devices", DeviceChoices(flags.devices)},
+                                        {"strategy", flags.strategies},
+                                        {"layout", flags.layouts},
+                                        {"norm", flags.norms},
+                                        {"type", flags.types},
+                                        {"input", flags.inputs},
+                                        {"threads", ThreadChoices(flags.threads)},
+                                        {"binding", flags.bindings}};
+  if (!flags.placements.empty()) {
+    axes.push_back({"placement", PlacementChoices(flags.placements)});
+  }
   // Parsed again, so that it equals what is read from a file: file names may not be UTF-8.
   SweepReport report{.setting = Json::parse(JsonLine(DescribeSetting(flags, axes))),
                      .date = Today(),
@@ -188,6 +221,11 @@ void AddAxes(CLI::App& command, SweepFlags& flags) {
       .add_option("--devices-list", flags.devices,
                   "Device lists, as for rectrain train, separated by semicolons.")
       ->capture_default_str();
+  command.add_option(
+      "--placements", flags.placements,
+      "Places of one model's operations, separated by semicolons: one (all on the first device), "
+      "towers (of deepconn, one on each of two devices), or as for --place: alternate, "
+      "user=cpu:0,item=cpu:1. The table has copies and seconds of an epoch.");
   axis("--strategies", flags.strategies, train::WholeStrategyChoices(),
        "Where the variables are: a replica per device, or a parameter server on the CPU, on the "
        "first device or spread over all; async: a server that waits for no device.");

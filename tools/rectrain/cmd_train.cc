@@ -6,6 +6,7 @@
 #include "src/base/format.h"
 #include "src/base/parse_units.h"
 #include "src/train/run/trainer.h"
+#include "tools/cache_flag.h"
 #include "tools/json_line.h"
 #include "tools/rectrain/command.h"
 #include "tools/rectrain/epoch_report.h"
@@ -22,10 +23,16 @@ constexpr char kTrainExamples[] =
     "  rectrain train shards/cifar10 --width 64 --dtype bf16 --lr 0.2\n"
     "  rectrain train shards/cifar10 --checkpoints run1        # killed: the same again with\n"
     "  rectrain train shards/cifar10 --checkpoints run1 --resume run1\n"
+    "  rectrain train shards/photos --model resnet50 --batch-size 32   # any data set of images\n"
+    "  rectrain train 'tars/x-{000..003}.tar' --field image=jpg,label=cls --classes 1000 \\\n"
+    "      --image-size 160 --no-evaluation\n"
     "  rectrain train shards/reviews --model deepconn\n"
     "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --strategy parameter_server\n"
+    "  rectrain train shards/cifar10 --devices cpu:0,cpu:1 --model alexnet --strategy auto\n"
     "  rectrain train shards/reviews --model deepconn --devices cpu:0,cpu:1 \\\n"
     "      --place user=cpu:0,item=cpu:1 --log-placement\n"
+    "  rectrain train shards/cifar10 --model resnet50 --devices cpu:0,cpu:1 \\\n"
+    "      --place layer3=cpu:1,layer4=cpu:1\n"
     "  rectrain train shards/cifar10 --max-steps 200 --input real,cached,synthetic\n"
     "  mpirun -n 2 rectrain train shards/cifar10 --strategy distributed_replicated\n";
 
@@ -33,6 +40,7 @@ struct TrainFlags {
   train::TrainerOptions options;
   std::string devices = "cpu:0";
   train::TrainerChoices inputs;
+  std::string cache;
   std::string max_bad;
   int process_timeout = 300;  // seconds; 0: no timeout
   bool no_evaluation = false;
@@ -62,6 +70,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   options.devices = train::ParseDevices(flags.devices, place.local_rank);
   options.join = JoinLaunched(place, Patience(flags));
   options.evaluate = !flags.no_evaluation;
+  options.cache = ParseCache(flags.cache);
   train::Trainer trainer(
       options, [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
   const bool tells = place.rank == 0;
@@ -96,9 +105,13 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
 void AddTrain(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TrainFlags>();
   train::TrainerOptions& options = flags->options;
-  CLI::App& command = *app.add_subcommand("train", "Train a network on shards.");
+  CLI::App& command = *app.add_subcommand("train", "Train a network on a data set.");
   command.footer(kTrainExamples);
   AddTrainingFlags(command, options);
+  AddCacheFlag(command, flags->cache);
+  command.add_option("--word-vectors", options.word_vectors,
+                     "deepconn: file of trained word vectors, in word2vec's text or binary form or "
+                     "in GloVe's, that tokens begin with.");
   command
       .add_option(
           "--devices", flags->devices,
@@ -108,12 +121,13 @@ void AddTrain(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       .add_option("--place", options.place,
-                  "one: each device has the whole model. Otherwise the devices share one deepconn "
-                  "model: alternate (operations in turn), or parts by name, as in "
-                  "user=cpu:0,item=cpu:1,fm=cpu:0.")
+                  "one: each device has the whole model. Otherwise the devices share one model: "
+                  "alternate (operations in turn), or PART=DEVICE,... by name, as in "
+                  "user=cpu:0,item=cpu:1,fm=cpu:0 or layer3=cpu:1,*.conv=cpu:1. "
+                  "--log-placement prints the names.")
       ->capture_default_str();
   command.add_flag("--log-placement", options.log_placement,
-                   "Print each operation's device, and what it reads from where.");
+                   "Print each operation's devices, and what it reads from where: of every model.");
   command.add_flag("--soft-placement", options.soft_placement,
                    "Replace a missing device by a CPU device.");
   command.add_option("--epochs", options.epochs, "Passes over the data.")->capture_default_str();
@@ -150,7 +164,8 @@ void AddTrain(CLI::App& app, int& exit_code) {
   AddChoice(
       command, "--strategy", options, train::StrategyChoices(),
       "replicated: each device has all variables; distributed_replicated: the same, with updates "
-      "in a master copy split over the processes; parameter_server: variables are in one place.");
+      "in a master copy split over the processes; parameter_server: variables are in one place; "
+      "auto: chosen by the size of the model and how the devices are connected, and printed.");
   AddChoice(command, "--collective", options, train::SumChoices(),
             "How gradients of GPUs are summed: nccl, if each device has a GPU to itself; host: in "
             "host memory; auto: nccl if possible.");
@@ -160,10 +175,12 @@ void AddTrain(CLI::App& app, int& exit_code) {
                   "storage and large checkpoints; 0: none.")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 30));
-  AddChoice(command, "--variables", options, train::VariableChoices(),
-            "Where a parameter server stores variables: cpu, device (the first one), spread.");
+  AddChoice(
+      command, "--variables", options, train::VariableChoices(),
+      "Where a parameter server stores variables: cpu, device (the first one), spread (over the "
+      "devices of all processes).");
   command.add_flag("--async", options.async,
-                   "Parameter server: no device waits for the others' gradients.");
+                   "Parameter server of one process: no device waits for the others' gradients.");
   command
       .add_option("--threads", options.threads,
                   "Threads per CPU device; 0: an equal share of the processors.")

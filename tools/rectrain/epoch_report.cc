@@ -29,7 +29,7 @@ nlohmann::json ToJson(const AuditReport& audit) {
 
 std::string ToText(const train::Score& score, bool accuracy) {
   std::string text = format("loss {:.4f}", score.loss);
-  if (accuracy) text += format(", accuracy {:.2f} %", 100 * score.accuracy);
+  if (accuracy) text += ", accuracy " + Percent(score.accuracy, 2);
   return text;
 }
 
@@ -66,19 +66,19 @@ std::string EpochText(const train::EpochReport& report, bool trained, bool accur
   if (report.evaluation.samples > 0) {
     line += "; evaluation: " + ToText(report.evaluation, accuracy);
   }
-  line += format("{}{:.0f} samples/s, {:.1f} % of it waiting for input", trained ? "; " : "",
+  line += format("{}{:.0f} samples/s, {} of it waiting for input", trained ? "; " : "",
                  static_cast<double>(report.train.samples) / seconds,
-                 100 * report.input_wait_seconds / seconds);
+                 Percent(report.input_wait_seconds / seconds));
   if (report.exchange_calls > 0) {
-    line += format(", {:.1f} % for the exchange of variables",
-                   100 * report.exchange_wait_seconds / seconds);
+    line += format(", {} for the exchange of variables",
+                   Percent(report.exchange_wait_seconds / seconds));
   }
   if (const train::TransferAccount& transfers = report.transfers; transfers.calls > 0) {
     line += format(
-        "; {} copies between devices, {:.1f} MB, took {:.1f} % of it: {:.1f} us each, {:.1f} to "
+        "; {} copies between devices, {:.1f} MB, took {} of it: {:.1f} us each, {:.1f} to "
         "{:.1f}",
         transfers.calls, static_cast<double>(transfers.bytes) / 1e6,
-        100 * transfers.seconds / seconds, 1e6 * transfers.average(), 1e6 * transfers.shortest,
+        Percent(transfers.seconds / seconds), 1e6 * transfers.average(), 1e6 * transfers.shortest,
         1e6 * transfers.longest);
   }
   if (report.audit) line += "; " + ToText(*report.audit);

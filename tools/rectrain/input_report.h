@@ -36,7 +36,11 @@ Json TimingJson(const train::StepTiming& timing) {
           {"step_seconds", timing.step_seconds},
           {"input_wait_seconds", timing.input_wait_seconds},
           {"exchange_wait_seconds", timing.exchange_wait_seconds},
-          {"exchange_bytes", timing.exchange_bytes}};
+          {"exchange_bytes", timing.exchange_bytes},
+          {"copies", timing.copies},
+          {"copy_bytes", timing.copy_bytes},
+          {"copy_seconds", timing.copy_seconds},
+          {"epoch_steps", timing.epoch_steps}};
 }
 
 }  // namespace recpack::tool

@@ -14,7 +14,7 @@ Image Decoded(const std::string& path) {
     return DecodeImage(bytes, {.apply_orientation = true});
   } catch (const Error& error) {
     throw Error(error.kind(), error.reason(), {.path = path},
-                error.advice().empty() ? "give a JPEG, PNG, WebP or BMP" : error.advice());
+                error.advice().empty() ? "give a JPEG, PNG, WebP, BMP or GIF" : error.advice());
   }
 }
 

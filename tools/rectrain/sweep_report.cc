@@ -14,7 +14,11 @@ train::StepTiming ToTiming(const Json& json) {
           .step_seconds = json.at("step_seconds"),
           .input_wait_seconds = json.at("input_wait_seconds"),
           .exchange_wait_seconds = json.at("exchange_wait_seconds"),
-          .exchange_bytes = json.at("exchange_bytes")};
+          .exchange_bytes = json.at("exchange_bytes"),
+          .copies = json.value("copies", 0.0),  // not in files of earlier versions
+          .copy_bytes = json.value("copy_bytes", 0.0),
+          .copy_seconds = json.value("copy_seconds", 0.0),
+          .epoch_steps = json.value("epoch_steps", 0.0)};
 }
 
 Json CaseNames(const train::SweepPlan& plan, const train::SweepCase& of) {
@@ -25,7 +29,7 @@ Json CaseNames(const train::SweepPlan& plan, const train::SweepCase& of) {
 
 [[noreturn]] void RefuseSweep(const std::string& why, const std::string& path) {
   throw Error(ErrorKind::kInvalidArgument, "not a sweep: " + why, {.path = path},
-              "take it away, or name another folder");
+              "remove it, or name another folder");
 }
 
 void AddRun(const Json& json, size_t of, std::vector<train::SweepRun>& runs) {
@@ -88,7 +92,7 @@ std::vector<train::SweepRun> ReadRuns(const std::string& path, const SweepReport
   const ByteBuffer text = ReadWholeFile(PosixFiles(), path);
   try {
     if (NestsTooDeep({reinterpret_cast<const char*>(text.data()), text.size()})) {
-      RefuseSweep("it is nested too deep", path);
+      RefuseSweep("it is nested too deeply", path);
     }
     const Json json = Json::parse(text.begin(), text.end());
     if (json.at("setting") != report.setting) {

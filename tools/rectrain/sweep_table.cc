@@ -16,13 +16,37 @@ std::string Line(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-std::vector<std::string> Cells(const SweepRow& row) {
-  if (!row.error.empty()) return {"failed: " + row.error, "–", "–", "–", "–"};
+// Whether one model's operations are placed in different ways: such a model exchanges no variables.
+bool ComparesPlacements(const SweepReport& report) {
+  return report.setting.at("axes").contains("placement");
+}
+
+std::vector<std::string> Heads(bool placements) {
+  if (!placements) {
+    return {"samples/s", "to the first", "wait for input", "wait for the exchange",
+            "exchanged a step"};
+  }
+  return {"samples/s",       "to the first",    "wait for input", "s an epoch",
+          "copies an epoch", "copied an epoch", "time copying"};
+}
+
+std::vector<std::string> Cells(const SweepRow& row, bool placements) {
+  std::vector<std::string> cells(Heads(placements).size(), "–");
+  cells[0] = "failed: " + row.error;
+  if (!row.error.empty()) return cells;
   const train::StepTiming& timing = row.timing;
-  return {CountText(static_cast<uint64_t>(timing.samples_per_second + 0.5)),
-          format("{:.2f}×", row.ratio), Percent(timing.input_wait_seconds / timing.step_seconds),
-          Percent(timing.exchange_wait_seconds / timing.step_seconds),
-          BytesText(static_cast<uint64_t>(timing.exchange_bytes))};
+  cells = {CountText(static_cast<uint64_t>(timing.samples_per_second + 0.5)),
+           format("{:.2f}×", row.ratio), Percent(timing.input_wait_seconds / timing.step_seconds)};
+  if (placements) {
+    cells.push_back(format("{:.2f}", timing.step_seconds * timing.epoch_steps));
+    cells.push_back(CountText(static_cast<uint64_t>(timing.copies * timing.epoch_steps + 0.5)));
+    cells.push_back(BytesText(timing.copy_bytes * timing.epoch_steps));
+    cells.push_back(Percent(timing.copy_seconds / timing.step_seconds));
+  } else {
+    cells.push_back(Percent(timing.exchange_wait_seconds / timing.step_seconds));
+    cells.push_back(BytesText(static_cast<uint64_t>(timing.exchange_bytes)));
+  }
+  return cells;
 }
 
 std::string CellText(const Json& value) {
@@ -61,11 +85,11 @@ std::string ToMarkdown(const SweepReport& report) {
     cells.insert(cells.end(), figures.begin(), figures.end());
     return Line(cells);
   };
-  const std::vector<std::string> heads = {"samples/s", "to the first", "wait for input",
-                                          "wait for the exchange", "exchanged a step"};
+  const bool placements = ComparesPlacements(report);
+  const std::vector<std::string> heads = Heads(placements);
   std::string text = line(report.plan.axes, heads);
   text += Line(std::vector<std::string>(shown.size() + heads.size(), "---"));
-  for (const SweepRow& row : ToRows(report)) text += line(row.names, Cells(row));
+  for (const SweepRow& row : ToRows(report)) text += line(row.names, Cells(row, placements));
   text += "\n" + Common(report);
   if (!report.plan.left_out.empty()) text += "\nLeft out:\n\n";
   for (const std::string& each : report.plan.left_out) text += "- " + each + "\n";

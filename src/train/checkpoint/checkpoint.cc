@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/train/checkpoint/checkpoint_metadata.h"
 
@@ -13,16 +14,6 @@ namespace recpack::train {
 namespace {
 
 constexpr size_t kShown = 6;  // differences in a message
-
-// The first differences, and the number of further ones.
-std::string Listed(const std::vector<std::string>& differences) {
-  std::string text;
-  for (size_t i = 0; i < differences.size() && i < kShown; ++i) {
-    text += (i == 0 ? "" : ", ") + differences[i];
-  }
-  if (differences.size() > kShown) text += format(" and {} more", differences.size() - kShown);
-  return text;
-}
 
 std::string TypeAndShape(const NamedArray& array) {
   return format("{} {}", ElementName(array.type),
@@ -95,9 +86,10 @@ void CheckModel(const CheckpointInfo& info, const CheckpointTarget& target,
   }
   const auto differences = OptionDifferences(info.model_options, target.model_options);
   if (differences.empty()) return;
-  throw Error(ErrorKind::kInvalidArgument,
-              "is a checkpoint of a model with other options: " + Listed(differences),
-              {.path = path}, "use its options, or another checkpoint");
+  throw Error(
+      ErrorKind::kInvalidArgument,
+      "is a checkpoint of a model with other options: " + JoinNames(differences, {}, kShown),
+      {.path = path}, "use its options, or another checkpoint");
 }
 
 std::vector<NamedArray> FittingArrays(const LoadedArrays& stored, const CheckpointTarget& target,
@@ -122,8 +114,9 @@ std::vector<NamedArray> FittingArrays(const LoadedArrays& stored, const Checkpoi
     differences.push_back(format("unexpected {} ({})", name, TypeAndShape(*array)));
   }
   if (differences.empty()) return fitting;
-  throw Error(ErrorKind::kInvalidArgument, "does not fit this model: " + Listed(differences),
-              {.path = path}, "use the options it was trained with, or another checkpoint");
+  throw Error(ErrorKind::kInvalidArgument,
+              "does not fit this model: " + JoinNames(differences, {}, kShown), {.path = path},
+              "use the options it was trained with, or another checkpoint");
 }
 
 void WriteCheckpoint(FileSystem& files, const std::string& path, const CheckpointInfo& info,

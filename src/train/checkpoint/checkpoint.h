@@ -18,10 +18,12 @@ inline constexpr char kOptimizerPrefix[] = "optimizer.";
 struct CheckpointInfo {
   std::string model;                 // "resnet"
   std::string model_options = "{}";  // the model's options: a flat JSON object
-  uint64_t step = 0;                 // number of updates so far, over all epochs
-  uint64_t epoch = 0;                // epoch of the next step
-  uint64_t seed = 0;                 // for weights and data
-  std::string loader_token = {};     // ResumeToken as text; empty: none
+  // Recipe with which its images are evaluated; empty: none, or unknown.
+  std::string eval_recipe = {};
+  uint64_t step = 0;              // number of updates so far, over all epochs
+  uint64_t epoch = 0;             // epoch of the next step
+  uint64_t seed = 0;              // for weights and data
+  std::string loader_token = {};  // ResumeToken as text; empty: none
   // EpochAudit as text: what all ranks delivered in the token's epoch; empty: unknown.
   std::string loader_audit = {};
   // The learning rate's schedule: its epochs, and the steps of each. 0: unknown.

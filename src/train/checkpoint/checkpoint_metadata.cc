@@ -13,6 +13,7 @@ constexpr char kFormat[] = "recpack-checkpoint";
 constexpr uint64_t kVersion = 1;
 // Optional keys.
 constexpr char kAudit[] = "loader_audit";
+constexpr char kEvalRecipe[] = "eval_recipe";
 constexpr char kScheduleEpochs[] = "schedule_epochs";
 constexpr char kEpochSteps[] = "epoch_steps";
 // Prefixes of the keys of sums and programs.
@@ -89,6 +90,7 @@ ArrayMetadata ToMetadata(const CheckpointInfo& info) {
                             {"seed", std::to_string(info.seed)},
                             {"loader_token", info.loader_token}};
   if (!info.loader_audit.empty()) metadata[kAudit] = info.loader_audit;
+  if (!info.eval_recipe.empty()) metadata[kEvalRecipe] = info.eval_recipe;
   if (info.schedule_epochs > 0) {
     metadata[kScheduleEpochs] = std::to_string(info.schedule_epochs);
     metadata[kEpochSteps] = std::to_string(info.epoch_steps);
@@ -114,6 +116,7 @@ CheckpointInfo FromMetadata(const ArrayMetadata& metadata, const std::string& pa
   if (const auto audit = metadata.find(kAudit); audit != metadata.end()) {
     info.loader_audit = audit->second;
   }
+  if (metadata.contains(kEvalRecipe)) info.eval_recipe = reader.Text(kEvalRecipe);
   if (metadata.contains(kScheduleEpochs)) {
     info.schedule_epochs = reader.Number<uint64_t>(kScheduleEpochs);
     info.epoch_steps = reader.Number<uint64_t>(kEpochSteps);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 
 namespace recpack::train {
@@ -120,7 +121,7 @@ class Parser {
              std::vector<std::set<std::string>>& keys) const {
     using Event = Json::parse_event_t;
     if (depth > kMaxDepth && (event == Event::object_start || event == Event::array_start)) {
-      Damaged("the header is nested too deep", kHeaderLengthBytes);
+      Damaged("the header is nested too deeply", kHeaderLengthBytes);
     }
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
@@ -162,10 +163,10 @@ class Parser {
     for (const auto& known : kTypes) {
       if (type == known.name) return known.type;
     }
-    std::string names;
-    for (const auto& known : kTypes) names += (names.empty() ? "" : ", ") + std::string(known.name);
-    throw Error(ErrorKind::kUnsupported, format("array '{}' has the type {}", name, type.dump()),
-                {.path = path_, .offset = Offset(name)}, "convert it to one of " + names);
+    throw Error(
+        ErrorKind::kUnsupported, format("array '{}' has the type {}", name, type.dump()),
+        {.path = path_, .offset = Offset(name)},
+        "convert it to one of " + JoinNames(kTypes, [](const auto& known) { return known.name; }));
   }
 
   std::vector<uint64_t> Numbers(const std::string& name, const Json& json,

@@ -1,13 +1,13 @@
 #include "src/train/collectives/collective_failure.h"
 
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 
 namespace recpack::train {
 
 std::string RanksText(std::span<const int> ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size(); ++i) text += format("{}{}", i == 0 ? "" : ", ", ranks[i]);
-  return text;
+  const auto number = [](int rank) { return std::to_string(rank); };
+  return (ranks.size() == 1 ? "rank " : "ranks ") + JoinNames(ranks, number);
 }
 
 Error AbortError(int rank, const std::string& reason) {

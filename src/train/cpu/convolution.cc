@@ -49,12 +49,16 @@ void BiasGradient::Run(const CpuContext& context, const void* dy, float* d_bias)
                    {{DNNL_ARG_SRC, ones_}, {DNNL_ARG_WEIGHTS, dy_}, {DNNL_ARG_DST, sums_}});
 }
 
-// oneDNN 3.1's AVX2 kernel for gradients of 1x1 weights writes beyond them where channels do not
-// fill its vectors of 8 floats (seen by valgrind with 4): another implementation is used.
+// oneDNN's JIT kernels for gradients of 1x1 weights write beyond their workspace where channels do
+// not fill their vectors: issue 6035 of oneDNN. Another implementation is used.
 void PassOverOverrun(const ConvolutionSpec& spec, BackwardsWeights::primitive_desc& gradient) {
-  constexpr int64_t kLanes = 8;
-  if (spec.in_channels % kLanes == 0 && spec.out_channels % kLanes == 0) return;
-  while (std::string_view(gradient.impl_info_str()) == "jit_1x1:avx2" && gradient.next_impl()) {
+  const auto overruns = [&] {
+    const std::string_view name = gradient.impl_info_str();
+    const int64_t lanes = name.find("avx512") == name.npos ? 8 : 16;
+    return name.starts_with("jit_1x1") &&
+           (spec.in_channels % lanes != 0 || spec.out_channels % lanes != 0);
+  };
+  while (overruns() && gradient.next_impl()) {
   }
 }
 

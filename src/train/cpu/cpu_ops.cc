@@ -58,14 +58,34 @@ bool HasBf16() {
   return has(dnnl::cpu_isa::avx512_core) || has(dnnl::cpu_isa::avx2_vnni_2);
 }
 
+// The variables that GNU OpenMP reads, where they are set; and those of other OpenMPs, which it
+// ignores.
+std::string OpenMpSettings() {
+  std::string text;
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY",
+                           "OMP_DYNAMIC", "GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY"}) {
+    if (const char* value = std::getenv(name)) text += format(", {}={}", name, value);
+  }
+  for (const char* name : {"KMP_AFFINITY", "KMP_BLOCKTIME", "KMP_SETTINGS"}) {
+    if (std::getenv(name)) text += format(", {} has no effect on GNU OpenMP", name);
+  }
+  return text;
+}
+
 class CpuOps final : public Ops {
  public:
   explicit CpuOps(const CpuOptions& options) : context_(MakeContext(options)) {}
 
   std::string Describe() const override {
     const dnnl_version_t& version = *dnnl_version();
-    return format("CPU: oneDNN {}.{}.{}, {} threads", version.major, version.minor, version.patch,
-                  context_.team.threads());
+    std::string text = format("CPU: oneDNN {}.{}.{}, {} threads", version.major, version.minor,
+                              version.patch, context_.team.threads());
+    const char* before = ", bound to processor ";
+    for (const int processor : context_.team.processors()) {
+      text += before + std::to_string(processor);
+      before = ", ";
+    }
+    return text + OpenMpSettings();
   }
   bool Computes(ElementType type) const override { return type != ElementType::kBf16 || HasBf16(); }
   void Attach() override { context_.team.Attach(); }
@@ -98,8 +118,8 @@ class CpuOps final : public Ops {
     const auto desc = Flat(x);
     const dnnl::eltwise_forward::primitive_desc forward(
         context_.engine, dnnl::prop_kind::forward_training, ToAlgorithm(activation), desc, desc);
-    dnnl::eltwise_forward(forward).execute(context_.stream,
-                                           {{DNNL_ARG_SRC, Of(x)}, {DNNL_ARG_DST, Of(y)}});
+    dnnl::eltwise_forward(forward).execute(
+        context_.stream, {{DNNL_ARG_SRC, ToMemory(x)}, {DNNL_ARG_DST, ToMemory(y)}});
   }
 
   void ActivateBackward(Activation activation, const Tensor& y, const Tensor& dy,
@@ -110,18 +130,25 @@ class CpuOps final : public Ops {
         context_.engine, dnnl::prop_kind::forward_training, kind, desc, desc);
     const dnnl::eltwise_backward::primitive_desc backward(context_.engine, kind, desc, desc, desc,
                                                           forward);
-    dnnl::eltwise_backward(backward).execute(
-        context_.stream,
-        {{DNNL_ARG_DST, Of(y)}, {DNNL_ARG_DIFF_DST, Of(dy)}, {DNNL_ARG_DIFF_SRC, Of(dx)}});
+    dnnl::eltwise_backward(backward).execute(context_.stream, {{DNNL_ARG_DST, ToMemory(y)},
+                                                               {DNNL_ARG_DIFF_DST, ToMemory(dy)},
+                                                               {DNNL_ARG_DIFF_SRC, ToMemory(dx)}});
   }
 
   void Add(const Tensor& x, const Tensor& to) override {
     const auto desc = Flat(to);
     const dnnl::binary::primitive_desc add(context_.engine, algorithm::binary_add, desc, Flat(x),
                                            desc);
-    dnnl::binary(add).execute(
-        context_.stream,
-        {{DNNL_ARG_SRC_0, Of(to)}, {DNNL_ARG_SRC_1, Of(x)}, {DNNL_ARG_DST, Of(to)}});
+    dnnl::binary(add).execute(context_.stream, {{DNNL_ARG_SRC_0, ToMemory(to)},
+                                                {DNNL_ARG_SRC_1, ToMemory(x)},
+                                                {DNNL_ARG_DST, ToMemory(to)}});
+  }
+
+  void CopyRows(void* to, const void* from, const RowCopy& rows) override {
+    context_.team.For(rows.count, [&](size_t i) {
+      std::memcpy(static_cast<uint8_t*>(to) + i * rows.to_pitch,
+                  static_cast<const uint8_t*>(from) + i * rows.from_pitch, rows.bytes);
+    });
   }
 
   void Convert(const Tensor& from, const Tensor& to) override {
@@ -214,7 +241,9 @@ class CpuOps final : public Ops {
   static memory::desc Flat(const Tensor& tensor) {
     return DnnlDense({tensor.elements()}, tensor.type);
   }
-  memory Of(const Tensor& tensor) const { return {Flat(tensor), context_.engine, tensor.data}; }
+  memory ToMemory(const Tensor& tensor) const {
+    return {Flat(tensor), context_.engine, tensor.data};
+  }
 
   template <typename Body>
   void ForElements(size_t count, const Body& body) const {

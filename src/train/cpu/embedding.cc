@@ -39,12 +39,12 @@ class CpuEmbedding final : public Embedding {
 
   // Each thread scans all tokens and adds up the table rows it owns, so the order of additions
   // within a row is that of the tokens, for any number of threads.
-  void Backward(const void* ids, const void* dy, float* d_table) override {
+  void Backward(const void* ids, const void* dy, float* d_table, bool add) override {
     const auto* const from = static_cast<const float*>(y_.In(context_, dy).get_data_handle());
     const auto parts = static_cast<int64_t>(context_.team.threads());
     context_.team.For(static_cast<size_t>(parts), [&](size_t at) {
       const auto part = static_cast<int64_t>(at);
-      for (int64_t id = part; id < spec_.vocabulary; id += parts) {
+      for (int64_t id = part; !add && id < spec_.vocabulary; id += parts) {
         std::memset(d_table + id * spec_.dims, 0, dims_ * sizeof(float));
       }
       for (size_t i = 0; i < static_cast<size_t>(spec_.batch * spec_.length); ++i) {

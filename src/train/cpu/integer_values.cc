@@ -98,6 +98,18 @@ void IntegerValues::Convert(const memory& from, const memory& to, int scaled, fl
   });
 }
 
+void IntegerValues::Rescale(const memory& from, const memory& to, float from_scale,
+                            float to_scale) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scales_mask(DNNL_ARG_SRC, 0);
+  attributes.set_scales_mask(DNNL_ARG_DST, 0);
+  Add(dnnl::reorder(dnnl::reorder::primitive_desc(from, to, attributes)),
+      {{DNNL_ARG_FROM, from},
+       {DNNL_ARG_TO, to},
+       {DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC, Floats({from_scale})},
+       {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, Floats({to_scale})}});
+}
+
 void IntegerValues::Add(dnnl::primitive primitive, std::unordered_map<int, memory> arguments) {
   actions_.push_back(
       [stream = stream_, primitive = std::move(primitive),

@@ -46,6 +46,9 @@ class IntegerValues {
   IntegerValue InIntegers(const Tensor& tensor);
   void InFloats(const Tensor& tensor);
 
+  // Copies integers of one scale to integers of another.
+  void Rescale(const dnnl::memory& from, const dnnl::memory& to, float from_scale, float to_scale);
+
   void Add(dnnl::primitive primitive, std::unordered_map<int, dnnl::memory> arguments);
 
   const dnnl::engine& engine() const noexcept { return engine_; }

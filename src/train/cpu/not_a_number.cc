@@ -43,8 +43,11 @@ void Keep(const PoolingSpec& spec, const void* x, void* y) {
         for (int64_t j = 0; j < spec.out_width(); ++j)
           for (int64_t p = 0; p < spec.window_height; ++p)
             for (int64_t q = 0; q < spec.window_width; ++q) {
-              const Bits value = static_cast<const Bits*>(
-                  x)[at(n, c, i * spec.stride + p, j * spec.stride + q, spec.height, spec.width)];
+              const int64_t row = i * spec.stride + p - spec.pad;
+              const int64_t column = j * spec.stride + q - spec.pad;
+              if (row < 0 || row >= spec.height || column < 0 || column >= spec.width) continue;
+              const Bits value =
+                  static_cast<const Bits*>(x)[at(n, c, row, column, spec.height, spec.width)];
               if (!IsNotANumber(value)) continue;
               static_cast<Bits*>(y)[at(n, c, i, j, spec.out_height(), spec.out_width())] = value;
             }

@@ -16,14 +16,16 @@ class CpuPooling final : public Pooling {
                                : dnnl::algorithm::pooling_avg_exclude_padding;
     const memory::dims window = {spec.window_height, spec.window_width};
     const memory::dims strides = {spec.stride, spec.stride}, none = {0, 0};
+    const memory::dims pad = {spec.pad, spec.pad};
+    const memory::dims end_pad = {spec.end_pad_height(), spec.end_pad_width()};
     const auto x =
         DnnlPicture({spec.batch, spec.channels, spec.height, spec.width}, spec.type, spec.layout);
     const auto y = DnnlPicture(spec.out_shape(), spec.type, spec.layout);
     const auto& engine = context.engine;
     const Forwards::primitive_desc forward(engine, dnnl::prop_kind::forward_training, algorithm, x,
-                                           y, strides, window, none, none, none);
-    const Backwards::primitive_desc backward(engine, algorithm, x, y, strides, window, none, none,
-                                             none, forward);
+                                           y, strides, window, none, pad, end_pad);
+    const Backwards::primitive_desc backward(engine, algorithm, x, y, strides, window, none, pad,
+                                             end_pad, forward);
     forward_ = Forwards(forward);
     backward_ = Backwards(backward);
     x_ = memory(x, engine, nullptr);

@@ -54,11 +54,12 @@ class Lowering {
     const IntegerValue x = *there;
     const IntegerValue y = values_.Make(step.y, x.type, x.scale);
     const memory::dims strides = {spec.stride, spec.stride}, none = {0, 0};
-    const memory::dims window = {spec.window_height, spec.window_width};
+    const memory::dims window = {spec.window_height, spec.window_width}, pad = {spec.pad, spec.pad};
+    const memory::dims end_pad = {spec.end_pad_height(), spec.end_pad_width()};
     const dnnl::pooling_forward::primitive_desc desc(
         values_.engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max,
         IntegerValues::ToDesc(step.x, x.type), IntegerValues::ToDesc(step.y, y.type), strides,
-        window, none, none, none);
+        window, none, pad, end_pad);
     values_.Add(dnnl::pooling_forward(desc), {{DNNL_ARG_SRC, values_.ToMemory(step.x, x)},
                                               {DNNL_ARG_DST, values_.ToMemory(step.y, y)}});
     ++counts_.int8;
@@ -79,6 +80,24 @@ class Lowering {
   }
 
   void Take(const FusedStep& step, const TracedActivation&) { AsTraced(*step.first); }
+
+  void Take(const FusedStep& fused, const TracedConcatenation& concatenation) {
+    const TracedStep& step = *fused.first;
+    const bool is_unsigned = std::ranges::all_of(concatenation.parts, [&](const Tensor& part) {
+      return values_.InIntegers(part).type == DataType::u8;
+    });
+    const IntegerValue y = values_.Make(step.y, is_unsigned);
+    const memory whole = values_.ToMemory(step.y, y);
+    memory::dims begin(step.y.shape.size());
+    for (const Tensor& part : concatenation.parts) {
+      const IntegerValue x = values_.InIntegers(part);
+      const memory::desc there = whole.get_desc().submemory_desc(part.shape, begin);
+      begin[1] += part.shape[1];
+      values_.Rescale(values_.ToMemory(part, x), {there, values_.engine(), y.data}, x.scale,
+                      y.scale);
+    }
+    ++counts_.int8;
+  }
 
   void Take(const FusedStep& fused, const TracedConversion&) {
     const TracedStep& step = *fused.first;

@@ -15,6 +15,7 @@ class Team {
   Team(int threads, std::vector<int> processors);
 
   int threads() const noexcept { return threads_; }
+  const std::vector<int>& processors() const noexcept { return processors_; }
   void Attach() const;
 
   // Calls body(i) for each i in [0, count), split into equal ranges, one per thread. `body` must

@@ -89,6 +89,12 @@ class CudaOps final : public Ops {
   void Add(const Tensor& x, const Tensor& to) override {
     LaunchAdd(to.type, x.data, to.data, Count(to), stream());
   }
+  void CopyRows(void* to, const void* from, const RowCopy& rows) override {
+    if (rows.count == 0 || rows.bytes == 0) return;
+    Check(cudaMemcpy2DAsync(to, rows.to_pitch, from, rows.from_pitch, rows.bytes, rows.count,
+                            cudaMemcpyDeviceToDevice, stream()),
+          "cudaMemcpy2DAsync");
+  }
   void Convert(const Tensor& from, const Tensor& to) override { LaunchConvert(from, to, stream()); }
 
   void SoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, const uint8_t* mask,

@@ -23,9 +23,9 @@ class CudaEmbedding final : public Embedding {
     LaunchEmbedding(spec_, ids, table, y, sums, context_.stream());
   }
 
-  void Backward(const void* ids, const void* dy, float* d_table) override {
+  void Backward(const void* ids, const void* dy, float* d_table, bool add) override {
     const auto array = [&](size_t i) { return order_.As<uint32_t>() + i * tokens_; };
-    LaunchEmbeddingBackward(spec_, ids, dy, d_table, {array(0), array(1), array(2), array(3)},
+    LaunchEmbeddingBackward(spec_, ids, dy, d_table, add, {array(0), array(1), array(2), array(3)},
                             context_.Workspace<void>(), sort_bytes_, context_.stream());
   }
 

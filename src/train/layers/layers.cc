@@ -42,15 +42,30 @@ ConvolutionSpec SquareConvolution(const ModelContext& context, const Shape& in, 
           .layout = context.layout};
 }
 
+PoolingSpec SquarePooling(const ModelContext& context, const Shape& in, PoolingKind kind,
+                          int window, int stride) {
+  return {.kind = kind,
+          .batch = context.batch,
+          .channels = in[1],
+          .height = in[2],
+          .width = in[3],
+          .window_height = window,
+          .window_width = window,
+          .stride = stride,
+          .type = context.type,
+          .layout = context.layout};
+}
+
 ConvolutionLayer::ConvolutionLayer(const ModelContext& context, const std::string& name,
                                    ConvolutionSpec spec)
-    : spec_(spec) {
-  const int64_t fan_in = spec.in_channels * spec.kernel_height * spec.kernel_width;
+    : spec_(std::move(spec)) {
+  spec_.name = name;
+  const int64_t fan_in = spec_.in_channels * spec_.kernel_height * spec_.kernel_width;
   weight_ =
-      context.variables->Add({name + ".weight", spec.weight_shape(), Initial::kHeNormal, fan_in});
-  if (spec.bias) {
+      context.variables->Add({name + ".weight", spec_.weight_shape(), Initial::kHeNormal, fan_in});
+  if (spec_.bias) {
     bias_ = context.variables->Add(
-        {name + ".bias", {spec.out_channels}, Initial::kUniform, fan_in, true, false});
+        {name + ".bias", {spec_.out_channels}, Initial::kUniform, fan_in, true, false});
   }
 }
 
@@ -82,7 +97,7 @@ void ConvolutionLayer::Backward(const ModelContext& context, const void* x, void
 }
 
 NormLayer::NormLayer(const ModelContext& context, const std::string& name, const Shape& shape,
-                     bool residual, bool relu)
+                     bool residual, bool relu, float epsilon)
     : spec_{.batch = shape[0],
             .channels = shape[1],
             .height = shape[2],
@@ -90,9 +105,11 @@ NormLayer::NormLayer(const ModelContext& context, const std::string& name, const
             .residual = residual,
             .relu = relu,
             .fused = context.fused_norm,
+            .epsilon = epsilon,
             .type = context.type,
             .layout = context.layout,
-            .sum_over_devices = context.sum_over_devices} {
+            .sum_over_devices = context.sum_over_devices,
+            .name = name} {
   Variables& variables = *context.variables;
   const Shape by_channel = {spec_.channels};
   scale_ = variables.Add({name + ".weight", by_channel, Initial::kOnes, 1, true, false});
@@ -133,10 +150,11 @@ void NormLayer::Backward(const ModelContext& context, const void* dy_more, const
 
 DenseLayer::DenseLayer(const ModelContext& context, const std::string& name, DenseSpec spec,
                        Initial initial)
-    : spec_(spec) {
-  weight_ = context.variables->Add({name + ".weight", {spec.out, spec.in}, initial, spec.in});
-  bias_ =
-      context.variables->Add({name + ".bias", {spec.out}, Initial::kUniform, spec.in, true, false});
+    : spec_(std::move(spec)) {
+  spec_.name = name;
+  weight_ = context.variables->Add({name + ".weight", {spec_.out, spec_.in}, initial, spec_.in});
+  bias_ = context.variables->Add(
+      {name + ".bias", {spec_.out}, Initial::kUniform, spec_.in, true, false});
 }
 
 void DenseLayer::Build(const ModelContext& context) {

@@ -12,14 +12,18 @@
 namespace recpack::train {
 
 class Placement;
+struct WordVectors;  // src/train/words/word_vectors.h
 
 // State shared by all layers of a model.
 struct ModelContext {
   Ops* ops = nullptr;
   // For a model placed over several devices, whose batches and losses are on `ops`, the first
-  // device. Ignored by models that cannot be placed. Null: everything is on `ops`.
+  // device. Null: everything is on `ops`.
   Placement* placement = nullptr;
   Variables* variables = nullptr;
+  // Initial vectors of some tokens, for a model that has a table of them; null: none. Used by
+  // Model::Build().
+  const WordVectors* word_vectors = nullptr;
   int64_t batch = 0;
   ElementType type = ElementType::kF32;  // of activations
   ImageLayout layout = ImageLayout::kNhwc;
@@ -50,6 +54,10 @@ using GradientReady = std::function<void(size_t variable)>;
 ConvolutionSpec SquareConvolution(const ModelContext& context, const Shape& in, int64_t channels,
                                   int kernel, int stride);
 
+// A square window. `in`: input shape.
+PoolingSpec SquarePooling(const ModelContext& context, const Shape& in, PoolingKind kind,
+                          int window, int stride);
+
 // The bias is optional; a convolution before a BatchNorm has none.
 class ConvolutionLayer {
  public:
@@ -71,8 +79,9 @@ class ConvolutionLayer {
 
 class NormLayer {
  public:
+  // `epsilon`: added to the variance.
   NormLayer(const ModelContext& context, const std::string& name, const Shape& shape, bool residual,
-            bool relu);
+            bool relu, float epsilon = BatchNormSpec().epsilon);
   void Build(const ModelContext& context);
 
   void Forward(const ModelContext& context, const void* x, const void* residual, bool training);

@@ -1,10 +1,13 @@
 #include "src/train/layers/placement.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <exception>
 #include <string_view>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "src/base/format.h"
 
 namespace recpack::train {
@@ -15,21 +18,25 @@ struct Part {
   size_t device;
 };
 
+// Whether the name or pattern matches the operation, or its name up to a dot.
 bool Covers(const std::string& part, const std::string& operation) {
-  return operation.starts_with(part) &&
-         (operation.size() == part.size() || operation[part.size()] == '.');
+  for (size_t end = 0; end < operation.size();) {
+    end = std::min(operation.find('.', end + 1), operation.size());
+    if (::fnmatch(part.c_str(), operation.substr(0, end).c_str(), 0) == 0) return true;
+  }
+  return false;
 }
 
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+// How exact a name or pattern is: its characters that are no wildcards.
+size_t Exactness(const std::string& part) {
+  return static_cast<size_t>(
+      std::ranges::count_if(part, [](char c) { return c != '*' && c != '?'; }));
 }
 
 std::string DeviceNames(const std::vector<DeviceSpec>& devices) {
   std::vector<std::string> names(devices.size());
   std::transform(devices.begin(), devices.end(), names.begin(), DeviceName);
-  return Joined(names);
+  return JoinNames(names);
 }
 
 // Names of the operations and of their parts (prefixes).
@@ -44,7 +51,17 @@ std::string PartNames(const ModelGraph& graph) {
       names.push_back(operation.name);
     }
   }
-  return Joined(names);
+  return JoinNames(names);
+}
+
+// Throws for a name within an operation.
+void RefuseInside(const std::string& name, const ModelGraph& graph) {
+  const auto whole = std::ranges::find_if(
+      graph, [&](const GraphOperation& operation) { return Covers(operation.name, name); });
+  if (whole == graph.end()) return;
+  throw Error(ErrorKind::kUnsupported,
+              format("{} is inside {}, which cannot be split over devices", name, whole->name), {},
+              format("place {} as a whole", whole->name));
 }
 
 Part ParsePart(const std::string& text, const ModelGraph& graph,
@@ -52,7 +69,7 @@ Part ParsePart(const std::string& text, const ModelGraph& graph,
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
     throw Error(ErrorKind::kInvalidArgument, format("'{}' places nothing", text), {},
-                "write PART=DEVICE, as in user=cpu:0,item=cpu:1, or 'alternate'");
+                "write PART=DEVICE, as in user=cpu:0,*.fc=cpu:1 or layer1=cpu:0, or 'alternate'");
   }
   Part part{text.substr(0, equals), 0};
   const std::string device = text.substr(equals + 1);
@@ -60,6 +77,7 @@ Part ParsePart(const std::string& text, const ModelGraph& graph,
     return Covers(part.name, operation.name);
   });
   if (!known) {
+    RefuseInside(part.name, graph);
     throw Error(ErrorKind::kInvalidArgument, format("the model has no part '{}'", part.name), {},
                 format("its parts are {}", PartNames(graph)));
   }
@@ -75,6 +93,27 @@ Part ParsePart(const std::string& text, const ModelGraph& graph,
   return part;
 }
 
+// `devices`: names.
+std::string Describe(const ModelGraph& graph, const DeviceOfOperation& device_of,
+                     const std::vector<std::string>& devices) {
+  std::string text;
+  for (size_t i = 0; i < graph.size(); ++i) {
+    const std::string& at = devices[device_of[i]];
+    std::vector<std::string> sources;
+    for (const std::string& source : graph[i].reads) {
+      const auto made = std::find_if(graph.begin(), graph.end(),
+                                     [&](const auto& other) { return other.name == source; });
+      const size_t from =
+          made == graph.end() ? 0 : device_of[static_cast<size_t>(made - graph.begin())];
+      sources.push_back(
+          format("{} {}", source, from == device_of[i] ? "there" : "copied from " + devices[from]));
+    }
+    text +=
+        format("{}{} on {} reads {}", i == 0 ? "" : "\n", graph[i].name, at, JoinNames(sources));
+  }
+  return text;
+}
+
 }  // namespace
 
 DeviceOfOperation PlaceOperations(const std::string& text, const ModelGraph& graph,
@@ -84,17 +123,22 @@ DeviceOfOperation PlaceOperations(const std::string& text, const ModelGraph& gra
     for (size_t i = 0; i < graph.size(); ++i) device_of[i] = i % devices.size();
     return device_of;
   }
-  std::vector<size_t> length(graph.size(), 0);  // length of the name that placed the operation
+  std::vector<std::string> placed_by(graph.size());
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const Part part = ParsePart(text.substr(begin, end - begin), graph, devices);
     begin = end + 1;
     for (size_t i = 0; i < graph.size(); ++i) {
-      if (!Covers(part.name, graph[i].name) || part.name.size() < length[i]) continue;
-      if (part.name.size() == length[i]) {
-        throw Error(ErrorKind::kInvalidArgument, format("{} is placed twice", part.name));
+      if (!Covers(part.name, graph[i].name)) continue;
+      const size_t before = Exactness(placed_by[i]), now = Exactness(part.name);
+      if (!placed_by[i].empty() && now < before) continue;
+      if (!placed_by[i].empty() && now == before) {
+        throw Error(
+            ErrorKind::kInvalidArgument,
+            format("{} is placed by '{}' and by '{}'", graph[i].name, placed_by[i], part.name), {},
+            "leave one of them out, or make one more exact");
       }
-      length[i] = part.name.size();
+      placed_by[i] = part.name;
       device_of[i] = part.device;
     }
   }
@@ -103,22 +147,13 @@ DeviceOfOperation PlaceOperations(const std::string& text, const ModelGraph& gra
 
 std::string DescribePlacement(const ModelGraph& graph, const DeviceOfOperation& device_of,
                               const std::vector<DeviceSpec>& devices) {
-  std::string text;
-  for (size_t i = 0; i < graph.size(); ++i) {
-    const std::string at = DeviceName(devices[device_of[i]]);
-    std::vector<std::string> sources;
-    for (const std::string& source : graph[i].reads) {
-      const auto made = std::find_if(graph.begin(), graph.end(),
-                                     [&](const auto& other) { return other.name == source; });
-      const size_t from =
-          made == graph.end() ? 0 : device_of[static_cast<size_t>(made - graph.begin())];
-      sources.push_back(format(
-          "{} {}", source,
-          from == device_of[i] ? "there" : format("copied from {}", DeviceName(devices[from]))));
-    }
-    text += format("{}{} on {} reads {}", i == 0 ? "" : "\n", graph[i].name, at, Joined(sources));
-  }
-  return text;
+  std::vector<std::string> names(devices.size());
+  std::transform(devices.begin(), devices.end(), names.begin(), DeviceName);
+  return Describe(graph, device_of, names);
+}
+
+std::string DescribeWhole(const ModelGraph& graph, const std::vector<DeviceSpec>& devices) {
+  return Describe(graph, DeviceOfOperation(graph.size(), 0), {DeviceNames(devices)});
 }
 
 Placement::Placement(Ops& ops) {

@@ -25,15 +25,18 @@ using ModelGraph = std::vector<GraphOperation>;
 using DeviceOfOperation = std::vector<size_t>;
 
 // `text`: "alternate" assigns operations to the devices in turn. "user=cpu:0,fm.loss=cpu:1" names
-// operations or parts; a part is all operations that begin with "user.". The longest matching name
-// wins; unnamed operations are on the first device. Throws Error (kInvalidArgument) for an unknown
-// part or device.
+// operations or parts; a part is all operations that begin with "user.". Names may have the
+// wildcards * and ?, as "*.conv=cpu:1" has. The matching name with the most characters that are no
+// wildcards wins; unnamed operations are on the first device. Throws Error (kInvalidArgument) for a
+// name that matches nothing, for two that match equally well, and for an unknown device.
 DeviceOfOperation PlaceOperations(const std::string& text, const ModelGraph& graph,
                                   const std::vector<DeviceSpec>& devices);
 
 // One line per operation: its name, its device, and what it reads from where.
 std::string DescribePlacement(const ModelGraph& graph, const DeviceOfOperation& device_of,
                               const std::vector<DeviceSpec>& devices);
+// The same for devices that each have the whole model.
+std::string DescribeWhole(const ModelGraph& graph, const std::vector<DeviceSpec>& devices);
 
 // The devices of a model, each with a thread, and the places of its operations. Not thread-safe.
 class Placement {

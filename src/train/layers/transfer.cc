@@ -79,12 +79,19 @@ void ActivationLink::Build(const ModelContext& context, Activations& source) {
   if (moves_) copy_.Allocate(context, source.value.shape, source.value.type);
 }
 
+void ActivationLink::BuildMore(const ModelContext& context, const void* more) {
+  more_ = more;
+  if (moves_ && more) more_copy_ = context.ops->Allocate(source_->gradient.bytes());
+}
+
 void ActivationLink::Forward() {
   if (moves_) there_.Move(source_->value.data, copy_.value.data, copy_.value.bytes());
 }
 
 void ActivationLink::Backward() {
-  if (moves_) back_.Move(copy_.gradient.data, source_->gradient.data, copy_.gradient.bytes());
+  if (!moves_) return;
+  back_.Move(copy_.gradient.data, source_->gradient.data, copy_.gradient.bytes());
+  if (more_) more_back_.Move(more_, more_copy_.data(), copy_.gradient.bytes());
 }
 
 void InputLink::Build(const ModelContext& context, size_t bytes) {
@@ -96,6 +103,22 @@ const void* InputLink::Forward(const void* array) {
   if (!moves_) return array;
   there_.Move(array, copy_.data(), bytes_);
   return copy_.data();
+}
+
+void PlacedSums::Build() {
+  queue_.DoAndJoin([this] { memory_ = queue_.ops().Allocate(sizeof(LossSums)); });
+}
+
+LossSums* PlacedSums::Begin(LossSums* whole) {
+  if (!memory_.data()) return whole;
+  queue_.Do([this] { queue_.ops().Zero(memory_.data(), sizeof(LossSums)); });
+  return memory_.As<LossSums>();
+}
+
+LossSums PlacedSums::Read() {
+  LossSums sums;
+  queue_.DoAndJoin([&] { queue_.ops().Download(&sums, memory_.data(), sizeof sums); });
+  return sums;
 }
 
 }  // namespace recpack::train

@@ -10,7 +10,7 @@
 
 namespace recpack::train {
 
-// `context` with the device of `queue`.
+// Returns `context` for the device of `queue`.
 inline ModelContext On(DeviceQueue& queue, ModelContext context) {
   context.ops = &queue.ops();
   return context;
@@ -60,20 +60,30 @@ class Transfer {
 class ActivationLink {
  public:
   ActivationLink(DeviceQueue& from, DeviceQueue& to, TransferLog& log)
-      : moves_(&from != &to), there_(from, to, log), back_(to, from, log) {}
+      : moves_(&from != &to),
+        there_(from, to, log),
+        back_(to, from, log),
+        more_back_(to, from, log) {}
 
   // Called on the reader's device. `source`: already built, not owned.
   void Build(const ModelContext& context, Activations& source);
+  // Called on the writer's device, after Build(). `more`: a further part of the gradient, as large
+  // and on the reader's device, that Backward() copies as well; null: none.
+  void BuildMore(const ModelContext& context, const void* more);
   void Forward();
   void Backward();
   // The reader's view.
   Activations& here() noexcept { return moves_ ? copy_ : *source_; }
+  // The writer's view of `more`.
+  const void* more() const noexcept { return moves_ ? more_copy_.data() : more_; }
 
  private:
   const bool moves_;
-  Transfer there_, back_;
+  Transfer there_, back_, more_back_;
   Activations* source_ = nullptr;
   Activations copy_;
+  const void* more_ = nullptr;
+  DeviceArray more_copy_;
 };
 
 // Passes an array of the batch from the device that holds the batch.
@@ -92,6 +102,23 @@ class InputLink {
   Transfer there_;
   size_t bytes_ = 0;
   DeviceArray copy_;
+};
+
+// Loss sums that one operation writes on its device, for a model whose sums are on the first one.
+class PlacedSums {
+ public:
+  explicit PlacedSums(DeviceQueue& queue) : queue_(queue) {}
+
+  void Build();
+  // Enqueues that the sums become 0, and returns them; `whole`, unchanged, unless Build() was
+  // called.
+  LossSums* Begin(LossSums* whole);
+  // Waits for the work enqueued before.
+  LossSums Read();
+
+ private:
+  DeviceQueue& queue_;
+  DeviceArray memory_;
 };
 
 }  // namespace recpack::train

@@ -84,7 +84,8 @@ void Variables::Allocate(const QueueOf& queue_of, int slots, uint64_t seed) {
   }
   for (size_t i = 0; i < specs_.size(); ++i) {
     queue(i).Do([this, seed, i] {
-      const std::vector<float> values = InitialValues(specs_[i], seed, i);
+      std::vector<float> values = InitialValues(specs_[i], seed, i);
+      if (specs_[i].change) specs_[i].change(values);
       queue(i).ops().Upload(At(i), values.data(), values.size() * sizeof(float));
     });
   }

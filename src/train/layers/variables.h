@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct VariableSpec {
   bool trained = true;  // off: a statistic, which the optimizer does not update
   bool decayed = true;  // subject to weight decay
   float value = 0;      // for kConstant and kNormal
+  // Changes the initial values in host memory, before they are copied to the device; empty: they
+  // stay as they are. Called by Allocate(), on the device's thread.
+  std::function<void(std::span<float> values)> change = {};
 };
 
 // The variables of one model, all f32. Each device that holds some of them has one array of the

@@ -3,6 +3,7 @@
 #include "src/train/layers/placement.h"
 #include "src/train/models/model.h"
 #include "src/train/models/review_tower.h"
+#include "src/train/words/word_vectors.h"
 
 namespace recpack::train {
 namespace {
@@ -13,6 +14,11 @@ constexpr float kMiddleRating = 3;
 // The towers learn through a product of both, whose gradient vanishes near 0, so factors start with
 // a product about as large as the spread of the ratings.
 constexpr float kFactorSpread = 0.3F;
+
+// The operation that looks up the tokens of a tower.
+std::string LookUpName(const DeepconnOptions& options, const std::string& tower) {
+  return options.tables == WordTables::kShared ? "embedding" : tower + ".embedding";
+}
 
 // Name of the operation that reads a variable: the part before the last dot.
 std::string ReaderName(const VariableSpec& variable) {
@@ -26,8 +32,8 @@ class Deepconn final : public Model {
         options_(options),
         own_placement_(context.placement ? nullptr : std::make_unique<Placement>(*context.ops)),
         placement_(context.placement ? *context.placement : *own_placement_),
-        user_(context_, placement_, "user", options),
-        item_(context_, placement_, "item", options),
+        user_(context_, placement_, "user", DeclareTable(), options),
+        item_(context_, placement_, "item", DeclareTable(&user_.table()), options),
         machine_at_(placement_.At("fm")),
         loss_at_(placement_.At("fm.loss")),
         bias_(variables_.Add({"fm.bias", {1}, Initial::kConstant, 1, true, false, kMiddleRating})),
@@ -47,11 +53,19 @@ class Deepconn final : public Model {
 
   std::string name() const override { return "deepconn"; }
   std::string options() const override {
+    // Two tables, and a maximum over all positions, are not named, as in checkpoints from before
+    // there was a choice.
+    std::string chosen;
+    if (options_.pool_window > 0) {
+      chosen += format(R"("pool_stride":{},"pool_window":{},)", options_.pool_stride,
+                       options_.pool_window);
+    }
+    if (options_.tables == WordTables::kShared) chosen += R"("tables":1,)";
     return format(
         R"({{"dims":{},"factors":{},"filters":{},"kernel":{},"latent":{},"max_tokens":{},)"
-        R"("vocabulary":{}}})",
+        R"({}"vocabulary":{}}})",
         options_.dims, options_.factors, options_.filters, options_.kernel, options_.latent,
-        options_.max_tokens, options_.vocabulary);
+        options_.max_tokens, chosen, options_.vocabulary);
   }
 
   void Build(int slots, uint64_t seed) override {
@@ -73,7 +87,8 @@ class Deepconn final : public Model {
                                               .first = options_.latent,
                                               .second = options_.latent,
                                               .factors = options_.factors,
-                                              .type = context_.type});
+                                              .type = context_.type,
+                                              .name = "fm"});
       rating_.Allocate(here, {context_.batch}, ElementType::kF32);
     });
     loss_at_.DoAndJoin([this] {
@@ -121,6 +136,8 @@ class Deepconn final : public Model {
     return all;
   }
 
+  ModelGraph Graph() const override { return DeepconnGraph(options_); }
+
   void Backward(const BatchArrays&, const GradientReady& ready) override {
     to_loss_.Backward();
     machine_at_.Do([&] {
@@ -138,29 +155,27 @@ class Deepconn final : public Model {
   }
 
  private:
-  // Loss sums of one operation, on its device.
-  class PlacedSums {
-   public:
-    explicit PlacedSums(DeviceQueue& queue) : queue_(queue) {}
-    void Build() {
-      queue_.DoAndJoin([this] { memory_ = queue_.ops().Allocate(sizeof(LossSums)); });
+  // `of_user`: the table of the first tower, if this is the second one's.
+  WordTable DeclareTable(const WordTable* of_user = nullptr) {
+    const bool shared = options_.tables == WordTables::kShared;
+    WordTable table{.operation = LookUpName(options_, of_user ? "item" : "user")};
+    if (shared) (of_user ? table.first : table.second) = false;
+    // No weight decay: it would shrink the vectors of rare tokens.
+    std::function<void(std::span<float>)> change;
+    if (const WordVectors* const vectors = context_.word_vectors) {
+      change = [vectors](std::span<float> values) { vectors->WriteTo(values); };
     }
-    // Returns the whole model's sums, unless this object was built.
-    LossSums* Begin(LossSums* whole) {
-      if (!memory_.data()) return whole;
-      queue_.Do([this] { queue_.ops().Zero(memory_.data(), sizeof(LossSums)); });
-      return memory_.As<LossSums>();
-    }
-    LossSums Read() {
-      LossSums sums;
-      queue_.DoAndJoin([&] { queue_.ops().Download(&sums, memory_.data(), sizeof sums); });
-      return sums;
-    }
-
-   private:
-    DeviceQueue& queue_;
-    DeviceArray memory_;
-  };
+    table.variable = shared && of_user ? of_user->variable
+                                       : variables_.Add({table.operation + ".weight",
+                                                         {options_.vocabulary, options_.dims},
+                                                         Initial::kNormal,
+                                                         1,
+                                                         true,
+                                                         false,
+                                                         0.1F,
+                                                         std::move(change)});
+    return table;
+  }
 
   // Alternates between the towers if there are several devices, so that one computes while the
   // other's activations are copied.
@@ -219,12 +234,29 @@ std::unique_ptr<Model> MakeDeepconn(const ModelContext& context, const DeepconnO
                        options.kernel, options.max_tokens),
                 {}, "give more tokens");
   }
+  const int64_t positions = options.max_tokens - options.kernel + 1;
+  if (options.pool_window < 0 || options.pool_stride < 1 || options.pool_window > positions) {
+    throw Error(
+        ErrorKind::kInvalidArgument,
+        format("deepconn's maxima are of windows of {} with a stride of {}, and its filters "
+               "give {} positions",
+               options.pool_window, options.pool_stride, positions),
+        {}, "give a smaller window, and a stride of 1 at least");
+  }
   return std::make_unique<Deepconn>(context, options);
 }
 
-ModelGraph DeepconnGraph() {
-  ModelGraph graph = ReviewTower::Graph("user");
-  for (GraphOperation& operation : ReviewTower::Graph("item")) graph.push_back(operation);
+ModelGraph DeepconnGraph(const DeepconnOptions& options) {
+  ModelGraph graph;
+  if (options.tables == WordTables::kShared) {
+    graph.push_back({LookUpName(options, ""), {"user_tokens", "item_tokens"}});
+  }
+  for (const std::string tower : {"user", "item"}) {
+    const std::string lookup = LookUpName(options, tower);
+    if (options.tables == WordTables::kSeparate) graph.push_back({lookup, {tower + "_tokens"}});
+    for (GraphOperation& operation : ReviewTower::Graph(tower, lookup, options))
+      graph.push_back(operation);
+  }
   graph.push_back({"fm", {"user.relu", "item.relu"}});
   graph.push_back({"fm.loss", {"fm", "rating"}});
   return graph;

@@ -16,16 +16,34 @@ ConvolutionSpec ConvolutionOver(const ModelContext& context, const DeepconnOptio
           .layout = context.layout};
 }
 
+PoolingSpec PoolingOver(const ConvolutionSpec& convolution, const DeepconnOptions& options,
+                        const std::string& name) {
+  const int window =
+      options.pool_window > 0 ? options.pool_window : static_cast<int>(convolution.out_width());
+  return {.kind = PoolingKind::kMax,
+          .batch = convolution.batch,
+          .channels = convolution.out_channels,
+          .height = 1,
+          .width = convolution.out_width(),
+          .window_height = 1,
+          .window_width = window,
+          .stride = options.pool_window > 0 ? options.pool_stride : 1,
+          .type = convolution.type,
+          .layout = convolution.layout,
+          .name = name + ".pool"};
+}
+
 }  // namespace
 
 ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, const std::string& name,
-                         const DeepconnOptions& options)
+                         const WordTable& table, const DeepconnOptions& options)
     : name_(name),
       placement_(placement),
-      embedding_at_(placement.At(name + ".embedding")),
+      embedding_at_(placement.At(table.operation)),
       convolution_at_(placement.At(name + ".conv")),
       pooling_at_(placement.At(name + ".pool")),
       tanh_at_(placement.At(name + ".tanh")),
+      flatten_at_(placement.At(name + ".flatten")),
       dense_at_(placement.At(name + ".fc")),
       relu_at_(placement.At(name + ".relu")),
       embedding_spec_{.batch = context.batch,
@@ -34,23 +52,16 @@ ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, cons
                       .dims = options.dims,
                       .id_type = ElementType::kI32,
                       .type = context.type,
-                      .layout = context.layout},
-      // No weight decay: it would shrink the vectors of rare tokens.
-      table_(context.variables->Add({name + ".embedding.weight", embedding_spec_.table_shape(),
-                                     Initial::kNormal, 1, true, false, 0.1F})),
+                      .layout = context.layout,
+                      .name = name + ".embedding"},
+      table_(table),
       convolution_(context, name + ".conv", ConvolutionOver(context, options)),
-      pooling_({.kind = PoolingKind::kMax,
-                .batch = context.batch,
-                .channels = options.filters,
-                .height = 1,
-                .width = convolution_.spec().out_width(),
-                .window_height = 1,
-                .window_width = static_cast<int>(convolution_.spec().out_width()),
-                .type = context.type,
-                .layout = context.layout}),
+      flattens_(options.pool_window > 0),
+      pooling_spec_(PoolingOver(convolution_.spec(), options, name)),
+      pooling_(pooling_spec_),
       dense_(context, name + ".fc",
              {.batch = context.batch,
-              .in = options.filters,
+              .in = options.filters * pooling_spec_.out_width(),
               .out = options.latent,
               .type = context.type,
               .out_type = context.type},
@@ -59,13 +70,20 @@ ReviewTower::ReviewTower(const ModelContext& context, Placement& placement, cons
       to_convolution_(embedding_at_, convolution_at_, placement.transfers()),
       to_pooling_(convolution_at_, pooling_at_, placement.transfers()),
       to_tanh_(pooling_at_, tanh_at_, placement.transfers()),
-      to_dense_(tanh_at_, dense_at_, placement.transfers()),
+      to_flatten_(tanh_at_, flatten_at_, placement.transfers()),
+      to_dense_(flattens_ ? flatten_at_ : tanh_at_, dense_at_, placement.transfers()),
       to_relu_(dense_at_, relu_at_, placement.transfers()) {}
 
-ModelGraph ReviewTower::Graph(const std::string& name) {
-  return {{name + ".embedding", {name + "_tokens"}}, {name + ".conv", {name + ".embedding"}},
-          {name + ".pool", {name + ".conv"}},        {name + ".tanh", {name + ".pool"}},
-          {name + ".fc", {name + ".tanh"}},          {name + ".relu", {name + ".fc"}}};
+ModelGraph ReviewTower::Graph(const std::string& name, const std::string& lookup,
+                              const DeepconnOptions& options) {
+  ModelGraph graph;
+  std::string last = lookup;
+  for (const char* part : {".conv", ".pool", ".tanh", ".flatten", ".fc", ".relu"}) {
+    if (part == std::string(".flatten") && options.pool_window == 0) continue;
+    graph.push_back({name + part, {last}});
+    last = graph.back().name;
+  }
+  return graph;
 }
 
 void ReviewTower::Build(const ModelContext& context) {
@@ -85,7 +103,16 @@ void ReviewTower::Build(const ModelContext& context) {
   tanh_at_.Do([&] { to_tanh_.Build(On(tanh_at_, context), pooling_.out()); });
   relu_at_.Do([&] { to_relu_.Build(On(relu_at_, context), dense_.out()); });
   placement_.Join();
-  dense_at_.DoAndJoin([&] { to_dense_.Build(On(dense_at_, context), to_tanh_.here()); });
+  if (flattens_) {
+    flatten_at_.DoAndJoin([&] {
+      const ModelContext here = On(flatten_at_, context);
+      to_flatten_.Build(here, to_tanh_.here());
+      flat_.Allocate(here, pooling_spec_.out_shape(), context.type);
+      flat_.value.layout = flat_.gradient.layout = ImageLayout::kNchw;
+    });
+  }
+  dense_at_.DoAndJoin(
+      [&] { to_dense_.Build(On(dense_at_, context), flattens_ ? flat_ : to_tanh_.here()); });
 }
 
 ReviewTower::Pieces ReviewTower::Forward(const ModelContext& context, const BatchArrays& batch,
@@ -94,8 +121,9 @@ ReviewTower::Pieces ReviewTower::Forward(const ModelContext& context, const Batc
       [&, training, sums] {
         tokens_ = tokens_link_.Forward(batch.Raw(name_ + "_tokens"));
         embedding_at_.Do([&, training, sums] {
-          if (training) context.need(table_);
-          embedding_->Forward(tokens_, context.variables->At(table_), embedded_.value.data, sums);
+          if (training && table_.first) context.need(table_.variable);
+          embedding_->Forward(tokens_, context.variables->At(table_.variable), embedded_.value.data,
+                              sums);
         });
       },
       [&, training] {
@@ -114,6 +142,11 @@ ReviewTower::Pieces ReviewTower::Forward(const ModelContext& context, const Batc
           const Tensor& pooled = to_tanh_.here().value;
           tanh_at_.ops().Activate(Activation::kTanh, pooled, pooled);
         });
+      },
+      [&] {
+        if (!flattens_) return;
+        to_flatten_.Forward();
+        flatten_at_.Do([&] { flatten_at_.ops().Convert(to_flatten_.here().value, flat_.value); });
       },
       [&, training] {
         to_dense_.Forward();
@@ -136,10 +169,16 @@ ReviewTower::Pieces ReviewTower::Backward(const ModelContext& context, const Gra
           },
           [&] {
             dense_at_.Do([&] {
-              const Activations& pooled = to_dense_.here();
-              dense_.Backward(context, pooled.value.data, pooled.gradient.data, ready);
+              const Activations& read = to_dense_.here();
+              dense_.Backward(context, read.value.data, read.gradient.data, ready);
             });
             to_dense_.Backward();
+          },
+          [&] {
+            if (!flattens_) return;
+            flatten_at_.Do(
+                [&] { flatten_at_.ops().Convert(flat_.gradient, to_flatten_.here().gradient); });
+            to_flatten_.Backward();
           },
           [&] {
             tanh_at_.Do([&] {
@@ -163,8 +202,8 @@ ReviewTower::Pieces ReviewTower::Backward(const ModelContext& context, const Gra
           [&] {
             embedding_at_.Do([&] {
               embedding_->Backward(tokens_, embedded_.gradient.data,
-                                   context.variables->Gradient(table_));
-              ready(table_);
+                                   context.variables->Gradient(table_.variable), !table_.second);
+              if (table_.first) ready(table_.variable);
             });
           }};
 }

@@ -30,7 +30,8 @@ void DeviceQueue::Do(std::function<void()> work, Kind kind) {
 }
 
 void DeviceQueue::Do(const Piece& piece) {
-  const bool told = device_ != Event::kNoDevice && piece.kind == Kind::kComputes;
+  const bool told =
+      device_ != Event::kNoDevice && piece.kind == Kind::kComputes && !ops_.RecordsOperations();
   const EventSpan computes(
       told ? EventLog::OfProcess() : nullptr,
       {.kind = EventKind::kDevice, .device = device_, .lane = EventLog::ThreadLane()});

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "src/train/ops/tensor.h"
 
@@ -22,6 +23,7 @@ struct ConvolutionSpec {
   bool bias = false;
   ElementType type = ElementType::kF32;  // of activations and their gradients
   ImageLayout layout = ImageLayout::kNhwc;
+  std::string name = {};  // of the layer, for traces
 
   int64_t out_height() const { return (height + 2 * pad_height - kernel_height) / stride + 1; }
   int64_t out_width() const { return (width + 2 * pad_width - kernel_width) / stride + 1; }
@@ -46,6 +48,7 @@ struct DenseSpec {
   int64_t batch = 0, in = 0, out = 0;
   ElementType type = ElementType::kF32;      // of x and its gradient
   ElementType out_type = ElementType::kF32;  // of y and its gradient
+  std::string name = {};                     // of the layer, for traces
 };
 
 class Dense {
@@ -70,6 +73,7 @@ struct BatchNormSpec {
   // Sums `count` values over all devices of a step, in place, so that statistics cover the samples
   // of all devices. Null: of this device only.
   std::function<void(float* values, size_t count)> sum_over_devices = {};
+  std::string name = {};  // of the layer, for traces
 };
 
 // One value per channel.
@@ -101,14 +105,36 @@ enum class PoolingKind : uint8_t { kMax, kAverage };
 struct PoolingSpec {
   PoolingKind kind = PoolingKind::kMax;
   int64_t batch = 0, channels = 0, height = 0, width = 0;
-  int window_height = 0, window_width = 0;  // windows lie inside the image: no padding
+  int window_height = 0, window_width = 0;
   int stride = 1;
+  // Rows and columns added on each side, at most half a window; ignored by maxima and
+  // averages.
+  int pad = 0;
+  // One more window if the last one does not reach the end: it begins within the image or the
+  // padding before it, and what lies beyond is as padding (PyTorch's ceil_mode).
+  bool round_up = false;
   ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
+  std::string name = {};  // of the layer, for traces
 
-  int64_t out_height() const { return (height - window_height) / stride + 1; }
-  int64_t out_width() const { return (width - window_width) / stride + 1; }
+  int64_t out_height() const { return Windows(height, window_height); }
+  int64_t out_width() const { return Windows(width, window_width); }
+  // Rows and columns added behind.
+  int64_t end_pad_height() const { return EndPad(height, window_height); }
+  int64_t end_pad_width() const { return EndPad(width, window_width); }
   Shape out_shape() const { return {batch, channels, out_height(), out_width()}; }
+
+ private:
+  int64_t Windows(int64_t size, int window) const {
+    const int64_t windows = (size + 2 * pad - window) / stride + 1;
+    const bool more =
+        round_up && (size + 2 * pad - window) % stride != 0 && windows * stride < size + pad;
+    return windows + more;
+  }
+  int64_t EndPad(int64_t size, int window) const {
+    const int64_t end = (Windows(size, window) - 1) * stride + window - size - pad;
+    return end > pad ? end : pad;
+  }
 };
 
 class Pooling {
@@ -135,6 +161,7 @@ struct EmbeddingSpec {
   ElementType id_type = ElementType::kI64;  // or kI32
   ElementType type = ElementType::kF32;     // of y and its gradient
   ImageLayout layout = ImageLayout::kNhwc;
+  std::string name = {};  // of the layer, for traces
 
   Shape table_shape() const { return {vocabulary, dims}; }
   Shape out_shape() const { return {batch, dims, 1, length}; }
@@ -146,8 +173,9 @@ class Embedding {
   // ids (batch, length). An id out of range gives the zero vector and is counted in
   // sums->bad_labels.
   virtual void Forward(const void* ids, const float* table, void* y, LossSums* sums) = 0;
-  // Overwrites the gradient of the whole table. Deterministic.
-  virtual void Backward(const void* ids, const void* dy, float* d_table) = 0;
+  // Overwrites the gradient of the whole table, or adds to it: after the first of several look-ups
+  // in one table. Deterministic.
+  virtual void Backward(const void* ids, const void* dy, float* d_table, bool add) = 0;
 };
 
 // Factorisation machine of degree 2 (Rendle, "Factorization machines", 2010). For each sample
@@ -157,6 +185,7 @@ class Embedding {
 struct FactorisationSpec {
   int64_t batch = 0, first = 0, second = 0, factors = 0;
   ElementType type = ElementType::kF32;  // of x and its gradient; y is f32
+  std::string name = {};                 // of the layer, for traces
 
   int64_t in() const { return first + second; }
 };

@@ -1,7 +1,7 @@
 // Batch normalisation steps around the main passes, shared by all backends.
 #pragma once
 
-#include "recpack/kernels/batch_norm.h"
+#include "kernels/batch_norm.h"
 #include "src/train/ops/ops.h"
 
 namespace recpack::train {

@@ -33,7 +33,47 @@ class DoneReadback final : public Readback {
   std::vector<std::byte> memory_;
 };
 
+// Bytes of an image's channels that lie together: of one pixel in NHWC, of all in NCHW.
+size_t TogetherBytes(const Tensor& tensor) {
+  const Shape& shape = tensor.shape;
+  const int64_t pixels = tensor.layout == ImageLayout::kNhwc ? 1 : shape[2] * shape[3];
+  return static_cast<size_t>(shape[1] * pixels) * ElementBytes(tensor.type);
+}
+
+size_t CountRows(const Tensor& tensor) {
+  const Shape& shape = tensor.shape;
+  const int64_t pixels = tensor.layout == ImageLayout::kNhwc ? shape[2] * shape[3] : 1;
+  return static_cast<size_t>(shape[0] * pixels);
+}
+
 }  // namespace
+
+void Ops::Concatenate(std::span<const Tensor> parts, const Tensor& whole) {
+  size_t begin = 0;
+  for (const Tensor& part : parts) {
+    const size_t bytes = TogetherBytes(part);
+    CopyRows(whole.As<uint8_t>() + begin, part.data,
+             {CountRows(whole), bytes, TogetherBytes(whole), bytes});
+    begin += bytes;
+  }
+}
+
+void Ops::Split(const Tensor& whole, std::span<const Tensor> parts) {
+  size_t begin = 0;
+  for (const Tensor& part : parts) {
+    const size_t bytes = TogetherBytes(part);
+    CopyRows(part.data, whole.As<uint8_t>() + begin,
+             {CountRows(whole), bytes, bytes, TogetherBytes(whole)});
+    begin += bytes;
+  }
+}
+
+void Ops::CopyRows(void* to, const void* from, const RowCopy& rows) {
+  for (size_t i = 0; i < rows.count; ++i) {
+    Copy(static_cast<uint8_t*>(to) + i * rows.to_pitch,
+         static_cast<const uint8_t*>(from) + i * rows.from_pitch, rows.bytes);
+  }
+}
 
 UpdateRates ToRates(const AdamUpdate& update) {
   const auto step = static_cast<double>(update.step);

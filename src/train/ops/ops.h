@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "recpack/device/runtime.h"
@@ -48,6 +49,13 @@ struct AdamUpdate {
 
 UpdateRates ToRates(const AdamUpdate& update);
 
+// Rows of `bytes` bytes, which begin `to_pitch` bytes apart in the target and `from_pitch` in the
+// source.
+struct RowCopy {
+  size_t count = 0, bytes = 0;
+  size_t to_pitch = 0, from_pitch = 0;
+};
+
 class DeviceArray;
 class ExchangeStream;  // src/train/ops/exchange_stream.h
 
@@ -66,6 +74,8 @@ class Ops {
   virtual void Attach() = 0;
   // The stream that work is enqueued on. Null: calls are synchronous.
   virtual DeviceStream Stream() const noexcept { return nullptr; }
+  // Tells whether every operation is written to the event log by itself (RecordedOps).
+  virtual bool RecordsOperations() const noexcept { return false; }
 
   // Allocates zeroed memory, aligned to 256 bytes.
   DeviceArray Allocate(size_t bytes);
@@ -109,6 +119,12 @@ class Ops {
   virtual void ActivateBackward(Activation activation, const Tensor& y, const Tensor& dy,
                                 const Tensor& dx) = 0;
   virtual void Add(const Tensor& x, const Tensor& to) = 0;  // to += x
+  // Writes the channels of `parts`, one after another, to `whole`. All have four dimensions, which
+  // differ in the channels alone, and one type and layout.
+  virtual void Concatenate(std::span<const Tensor> parts, const Tensor& whole);
+  // The reverse.
+  void Split(const Tensor& whole, std::span<const Tensor> parts);
+  virtual void CopyRows(void* to, const void* from, const RowCopy& rows);
   // Converts between f32 and bf16 and, in four dimensions, between layouts. The shapes are equal.
   virtual void Convert(const Tensor& from, const Tensor& to) = 0;
 

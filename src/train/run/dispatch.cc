@@ -12,7 +12,7 @@ Dispatch::Dispatch(Tower& tower, size_t index, size_t steps, Take take)
       at_once_(tower.strategy().StepsAtOnce()),
       take_(std::move(take)),
       late_(tower.devices()[0]->Stream() != nullptr),
-      host_(late_ || tower.devices_tell()) {
+      host_(late_ || tower.devices_tell() || tower.devices()[0]->RecordsOperations()) {
   for (Part& part : parts_) {
     part.sums = tower.MakeReadback(steps * sizeof(LossSums));
   }

@@ -107,6 +107,7 @@ bool RunCheckpoints::IsDue(uint64_t step) const noexcept {
 void RunCheckpoints::Save(CheckpointInfo at, const ScoreSums& train, Tower& tower) {
   at.model = tower.model().name();
   at.model_options = tower.model().options();
+  if (options_.model != "deepconn") at.eval_recipe = options_.pictures.eval_recipe;
   at.seed = options_.seed;
   at.sums = {{"loss", train.loss},
              {"correct", static_cast<double>(train.correct)},

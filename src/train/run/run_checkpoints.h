@@ -8,7 +8,7 @@
 #include "src/train/run/epoch_sums.h"
 #include "src/train/run/tower.h"
 #include "src/train/run/trainer.h"
-#include "src/train/setup/process_world.h"
+#include "src/train/world/process_world.h"
 
 namespace recpack::train {
 

@@ -6,6 +6,7 @@
 
 #include "recpack/base/cpu.h"
 #include "src/base/format.h"
+#include "src/train/setup/make_ops.h"
 
 namespace recpack::train {
 namespace {
@@ -46,8 +47,10 @@ std::string TrainingName(const TrainerOptions& options) {
   text += format("| {} {} ", static_cast<int>(options.input), static_cast<int>(options.type));
   if (options.model != "deepconn") text += format("{} ", static_cast<int>(options.layout));
   if (CountDevices(options, DeviceKind::kSimulated) > 0) return text;
-  if (options.model == "resnet") text += format("{} ", options.fused_norm);
-  return text + "| " + ExchangeName(options) + " | " + ThreadsName(options);
+  if (options.model != "alexnet" && options.model != "deepconn")
+    text += format("{} ", options.fused_norm);
+  text += "| " + ExchangeName(options) + " | " + ThreadsName(options);
+  return IsPlaced(options) ? text + " | " + options.place : text;
 }
 
 SweepCase MakeCase(const TrainerOptions& base, const std::vector<SweepAxis>& axes, size_t number) {

@@ -41,6 +41,7 @@ StepTiming TimeTurn(const TimedDevice& device, const StepTimingOptions& options,
   device.settle();
   device.control.Barrier();
   const ExchangeAccount before = device.account();
+  device.transfers();
   const double waited = input.waited();
   const auto begin = Clock::now();
   const uint64_t samples = TakeSteps(device, input, options.steps);
@@ -50,6 +51,7 @@ StepTiming TimeTurn(const TimedDevice& device, const StepTimingOptions& options,
   // A device whose thread started its clock late has seen less of the others' steps.
   const double seconds = Longest(device.control, SecondsSince(begin));
   const ExchangeAccount after = device.account();
+  const TransferAccount copied = device.transfers();
   const auto steps = static_cast<double>(options.steps);
   return {
       .input = kind,
@@ -58,7 +60,11 @@ StepTiming TimeTurn(const TimedDevice& device, const StepTimingOptions& options,
       .input_wait_seconds = Mean(device.control, input_wait) / steps,
       .exchange_wait_seconds = Mean(device.control, after.waited - before.waited) / steps,
       .exchange_bytes =
-          static_cast<double>(SumOverTowers(device.control, after.bytes - before.bytes)) / steps};
+          static_cast<double>(SumOverTowers(device.control, after.bytes - before.bytes)) / steps,
+      .copies = static_cast<double>(copied.calls) / steps,
+      .copy_bytes = static_cast<double>(copied.bytes) / steps,
+      .copy_seconds = copied.seconds / steps,
+      .epoch_steps = static_cast<double>(device.feeder.steps_per_epoch())};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "recpack/device/feeder.h"
 #include "src/train/collectives/collective.h"
 #include "src/train/layers/strategy.h"
+#include "src/train/layers/transfer.h"
 #include "src/train/setup/step_timing.h"
 
 namespace recpack::train {
@@ -21,6 +22,8 @@ struct TimedDevice {
   std::function<void(DeviceBatch& batch)> step;
   std::function<void()> settle;              // waits until all enqueued steps are done
   std::function<ExchangeAccount()> account;  // totals since the device was made
+  // Between the devices of a placed model, which is the only one; since the last call.
+  std::function<TransferAccount()> transfers = [] { return TransferAccount(); };
 };
 
 // Collective over all devices' threads; all get the same result, in the order of options.inputs.

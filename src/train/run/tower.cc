@@ -116,6 +116,7 @@ LossSums Tower::Evaluate(DeviceBatch& batch) {
 }
 
 std::vector<float> Tower::Statistics() {
+  if (placement_) return {};
   const Variables& variables = model_->variables();
   std::vector<float> values(variables.statistics_size());
   OnFirst([&] {

@@ -73,7 +73,8 @@ class Tower {
   // Name of the first layer with NaN or infinity, or empty.
   std::string FirstBadLayer();
 
-  // Statistics are not part of the gradient exchange.
+  // Statistics are not part of the gradient exchange. Empty for a model over several devices, which
+  // is the only one.
   std::vector<float> Statistics();
   void SetStatistics(const std::vector<float>& values);
 

@@ -12,7 +12,6 @@
 #include "src/train/run/time_steps.h"
 #include "src/train/run/trainer_state.h"
 #include "src/train/setup/make_model.h"
-#include "src/train/setup/make_ops.h"
 #include "src/train/setup/memory_errors.h"
 
 namespace recpack::train {
@@ -54,56 +53,6 @@ void Trainer::State::RunTower(size_t index) noexcept {
     Fail(index, error.what());
   }
   towers[index]->strategy().End();
-}
-
-// The names of its devices.
-std::string Trainer::State::NameOfTower(size_t index) const {
-  if (!IsPlaced(options)) return DeviceName(options.devices[index]);
-  std::string names;
-  for (const DeviceSpec& device : options.devices) {
-    names += (names.empty() ? "" : ", ") + DeviceName(device);
-  }
-  return names;
-}
-
-// Keeps the first failure, not the ones that follow from it. The others stop at their next call of
-// what is aborted here; in other processes, with this one's reason.
-void Trainer::State::Fail(size_t index, const std::string& reason) noexcept {
-  {
-    const std::lock_guard lock(mutex);
-    if (failure) return;
-    failure = std::current_exception();
-  }
-  feeder->Abort(reason);
-  if (eval_feeder) eval_feeder->Abort(reason);
-  for (const auto& tower : towers) tower->strategy().Abort(reason);
-  control[index]->Abort(reason);
-  norms[index]->Abort(reason);
-}
-
-void Trainer::State::Build(size_t index) {
-  const auto make = [&](Ops& ops, Placement* placed) {
-    ModelContext context{.ops = &ops,
-                         .placement = placed,
-                         .batch = options.batch_size,
-                         .type = options.type,
-                         .layout = options.layout,
-                         .fused_norm = options.fused_norm,
-                         .weights_beside = options.weights_beside && !placed};
-    if (options.norm_sync && world->towers() > 1) {
-      context.sum_over_devices = [collective = norms[index].get()](float* values, size_t count) {
-        collective->AllReduce({values, count});
-      };
-    }
-    return MakeModel(options, context);
-  };
-  towers[index]->Build(make, options.seed);
-  towers[index]->RepeatSteps([this](const std::string& reason) {
-    if (notice) notice(format("steps are enqueued operation by operation: {}", reason));
-  });
-  checkpoints->Restore(*towers[index]);
-  control[index]->Barrier();
-  if (index == 0) checkpoints->AllRestored();
 }
 
 void Trainer::State::TrainAndEvaluate(size_t index, CheckpointInfo& at) {
@@ -213,7 +162,8 @@ void Trainer::State::TimeInputs(size_t index, uint64_t step) {
             dispatch.Finish();
             strategy.Settle();
           },
-      .account = [&] { return strategy.account(); }};
+      .account = [&] { return strategy.account(); },
+      .transfers = [&] { return towers[index]->TakeTransfers(); }};
   auto timed = TimeSteps(device, options.timing);
   if (index == 0) timings = std::move(timed);
 }

@@ -13,13 +13,16 @@
 #include "src/train/run/time_steps.h"
 #include "src/train/run/trainer_state.h"
 #include "src/train/run/training_feeders.h"
-#include "src/train/setup/check_processes.h"
+#include "src/train/setup/complete_options.h"
+#include "src/train/setup/data_vocabulary.h"
 #include "src/train/setup/gain_options.h"
 #include "src/train/setup/make_model.h"
 #include "src/train/setup/make_ops.h"
-#include "src/train/setup/make_strategies.h"
 #include "src/train/setup/memory_errors.h"
-#include "src/train/setup/repetition.h"
+#include "src/train/world/auto_strategy.h"
+#include "src/train/world/check_processes.h"
+#include "src/train/world/make_strategies.h"
+#include "src/train/world/repetition.h"
 
 namespace recpack::train {
 namespace {
@@ -91,14 +94,18 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
     : notice(std::move(tell)),
       world(std::move(of_all)),
       placement(PlaceModel(complete)),
-      options(OnDevicesThatAreThere(std::move(complete), notice)),
+      options(WithStrategy(OnDevicesThatAreThere(std::move(complete), notice), *world, notice)),
       simulated(Simulated(options)) {
-  if (options.log_placement && notice && !placement.graph.empty()) {
-    notice(DescribePlacement(placement.graph, placement.device_of, options.devices));
+  if (options.log_placement && notice && !simulated) {
+    notice(IsPlaced(options)
+               ? DescribePlacement(placement.graph, placement.device_of, options.devices)
+               : DescribeWhole(MakeGraph(options), options.devices));
   }
   CheckProcesses(options, *world);
   checkpoints.emplace(options, *world, notice);
-  feeder = TrainingFeeder(options, *world, checkpoints->begin(), notice);
+  // Timed steps take batches after the training.
+  const uint64_t epochs = options.timing.inputs.empty() ? options.epochs : 0;
+  feeder = TrainingFeeder(options, *world, checkpoints->begin(), notice, epochs);
   const uint64_t epoch_steps = feeder->steps_per_epoch();
   CheckSchedule(checkpoints->begin(), options, epoch_steps, notice);
   rate = MakeRate(options, epoch_steps);
@@ -106,6 +113,13 @@ Trainer::State::State(std::shared_ptr<const ProcessWorld> of_all, TrainerOptions
   last_step = StepsOfEpochs(options.epochs, epoch_steps) - steps_behind;
   if (options.max_steps > 0) last_step = std::min(options.max_steps, last_step);
   if (simulated) return;
+  if (!options.word_vectors.empty() && !options.resume.empty()) {
+    if (notice)
+      notice(format("{} is not read: the checkpoint has all vectors", options.word_vectors));
+  } else if (!options.word_vectors.empty()) {
+    word_vectors = LoadWordVectors(options, notice);
+    if (world->processes() > 1) world->CheckSame({{"word vectors", word_vectors->Digest()}});
+  }
   if (options.evaluate) eval_feeder = EvaluationFeeder(options, *world);
   const size_t count = FedDevices(options).size();
   control = world->Control();

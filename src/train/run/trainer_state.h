@@ -20,9 +20,10 @@
 #include "src/train/run/tower.h"
 #include "src/train/run/tower_input.h"
 #include "src/train/run/trainer.h"
-#include "src/train/setup/gradient_sums.h"
 #include "src/train/setup/model_placement.h"
-#include "src/train/setup/process_world.h"
+#include "src/train/words/word_vectors.h"
+#include "src/train/world/gradient_sums.h"
+#include "src/train/world/process_world.h"
 
 namespace recpack::train {
 
@@ -41,6 +42,7 @@ struct Trainer::State {
   std::optional<RunCheckpoints> checkpoints;
   std::unique_ptr<DeviceFeeder> feeder, eval_feeder;
   std::vector<std::unique_ptr<Tower>> towers;
+  std::unique_ptr<WordVectors> word_vectors;  // of all towers, until they are built
   // Collectives of the towers: barriers and sums, and batch statistics.
   std::vector<std::unique_ptr<Collective>> control, norms;
   LearningRate rate;
@@ -66,7 +68,7 @@ struct Trainer::State {
                   RunAudit& audit);
   // VariableStrategy::Settle() on all towers. Collective: no step starts until all have settled.
   void Settle(size_t index);
-  // In the epoch, after the batch with this token.
+  // Tells whether steps remain in the epoch after the batch with this token.
   bool HasStepsLeft(const std::string& token) const;
   // Collective over all towers, after Settle().
   void Save(size_t index, CheckpointInfo at, const ScoreSums& train, const RunAudit& audit);

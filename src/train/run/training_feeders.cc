@@ -7,17 +7,17 @@
 #include "src/base/format.h"
 #include "src/train/setup/make_model.h"
 #include "src/train/setup/make_ops.h"
-#include "src/train/setup/repetition.h"
+#include "src/train/setup/picture_data.h"
+#include "src/train/world/repetition.h"
 
 namespace recpack::train {
 namespace {
 
 Dataset OpenEvaluation(const TrainerOptions& options) {
-  if (!options.eval_split.empty())
-    return Dataset::Open(options.data, {.split = options.eval_split});
+  if (!options.eval_split.empty()) return OpenSplit(options, options.eval_split);
   for (const char* split : {"test", "eval", "validation", "val", "valid", "dev"}) {
     try {
-      return Dataset::Open(options.data, {.split = split});
+      return OpenSplit(options, split);
     } catch (const Error& error) {
       const bool lacks_split =  // the data is a data set rather than a single shard
           error.kind() == ErrorKind::kNotFound && error.place().path == options.data;
@@ -25,7 +25,7 @@ Dataset OpenEvaluation(const TrainerOptions& options) {
     }
   }
   throw Error(ErrorKind::kNotFound, "there is no split to evaluate on", {.path = options.data},
-              "name one, or train without evaluation");
+              "name one (--eval-split), or train without evaluation (--no-evaluation)");
 }
 
 LoaderOptions ToLoaderOptions(const TrainerOptions& options, const ProcessWorld& world,
@@ -63,12 +63,16 @@ DeviceFeederOptions ToFeederOptions(const TrainerOptions& options) {
 
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
                                              const ProcessWorld& world, const CheckpointInfo& begin,
-                                             const TrainerNotice& notice) {
-  const Dataset data = Dataset::Open(options.data, {.split = options.train_split});
+                                             const TrainerNotice& notice, uint64_t epochs) {
+  const Dataset data = OpenSplit(options, options.train_split);
   for (const std::string& text : notice ? data.Notices() : std::vector<std::string>()) {
     notice("note: " + text);
   }
   LoaderOptions loader = ToLoaderOptions(options, world, true);
+  loader.order = options.order;
+  loader.cache = options.cache;
+  loader.epochs = epochs;
+  if (options.prefetch > 0) loader.prefetch = options.prefetch;
   loader.resume = begin.loader_token;
   if (!begin.loader_audit.empty() && world.rank() == 0) {  // of all processes
     loader.audit = EpochAudit::Parse(begin.loader_audit);

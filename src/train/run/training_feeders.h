@@ -7,7 +7,7 @@
 #include "recpack/device/feeder.h"
 #include "src/train/checkpoint/checkpoint.h"
 #include "src/train/run/trainer.h"
-#include "src/train/setup/process_world.h"
+#include "src/train/world/process_world.h"
 
 namespace recpack::train {
 
@@ -15,13 +15,13 @@ namespace recpack::train {
 // many devices would get, in the same order.
 
 // Reads the training split. `begin`: start of the run; default: the beginning of the data.
-// `notice`: receives messages for the user about the data.
+// `notice`: receives messages for the user about the data. `epochs`: as in LoaderOptions.
 // Throws Error: errors of opening the data; kInvalidArgument if an epoch has no batch for each
 // device.
 std::unique_ptr<DeviceFeeder> TrainingFeeder(const TrainerOptions& options,
                                              const ProcessWorld& world,
                                              const CheckpointInfo& begin = {},
-                                             const TrainerNotice& notice = {});
+                                             const TrainerNotice& notice = {}, uint64_t epochs = 0);
 
 // Reads every sample once, in order; the last batches are padded. Throws Error (kNotFound) if there
 // is no evaluation split.

@@ -1,5 +1,13 @@
 #include "src/train/setup/choices.h"
 
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+#include "src/base/parse_units.h"
+
 namespace recpack::train {
 namespace {
 
@@ -49,7 +57,8 @@ const TrainerChoices& StrategyChoices() {
       Choice("replicated", &TrainerOptions::strategy, StrategyKind::kReplicated),
       Choice("distributed_replicated", &TrainerOptions::strategy,
              StrategyKind::kDistributedReplicated),
-      Choice("parameter_server", &TrainerOptions::strategy, StrategyKind::kParameterServer)};
+      Choice("parameter_server", &TrainerOptions::strategy, StrategyKind::kParameterServer),
+      Choice("auto", &TrainerOptions::strategy, StrategyKind::kAuto)};
   return choices;
 }
 
@@ -115,12 +124,62 @@ const TrainerChoices& BadRecordChoices() {
   return choices;
 }
 
+const TrainerChoices& WordTableChoices() {
+  static const auto choice = [](const char* name, WordTables tables) {
+    return TrainerChoice{name,
+                         [tables](TrainerOptions& options) { options.deepconn.tables = tables; }};
+  };
+  static const TrainerChoices choices = {choice("shared", WordTables::kShared),
+                                         choice("separate", WordTables::kSeparate)};
+  return choices;
+}
+
 const TrainerChoices& InputChoices() {
   static const TrainerChoices choices = {
       Choice("real", &TrainerOptions::input, InputKind::kReal),
       Choice("cached", &TrainerOptions::input, InputKind::kCached),
       Choice("synthetic", &TrainerOptions::input, InputKind::kSynthetic)};
   return choices;
+}
+
+TrainerChoice PlacementChoice(const std::string& name) {
+  return {name, [name](TrainerOptions& options) {
+            std::vector<DeviceSpec>& devices = options.devices;
+            if (name == "one") devices.resize(1);
+            options.place = name;
+            if (name != "towers") return;
+            if (devices.size() < 2) {
+              throw Error(ErrorKind::kInvalidArgument,
+                          format("the towers are to be placed on {} alone", DeviceName(devices[0])),
+                          {}, "name two devices, as in --devices-list cpu:0,cpu:1");
+            }
+            options.place =
+                format("user={},item={}", DeviceName(devices[0]), DeviceName(devices[1]));
+          }};
+}
+
+void ParsePooling(const std::string& text, DeepconnOptions& options) {
+  if (text == "all") {
+    options.pool_window = 0;
+    options.pool_stride = 1;
+    return;
+  }
+  const std::string_view all = text;
+  const size_t slash = std::min(all.find('/'), all.size());
+  const uint64_t window = WholeNumber(all.substr(0, slash)).value_or(0);
+  const uint64_t stride = WholeNumber(all.substr(std::min(slash + 1, all.size()))).value_or(0);
+  constexpr uint64_t kMost = std::numeric_limits<int>::max();
+  if (window == 0 || stride == 0 || window > kMost || stride > kMost) {
+    throw Error(ErrorKind::kInvalidArgument,
+                format("unknown pooling '{}': expected all, or WINDOW/STRIDE as in 2/1", text));
+  }
+  options.pool_window = static_cast<int>(window);
+  options.pool_stride = static_cast<int>(stride);
+}
+
+std::string PoolingText(const DeepconnOptions& options) {
+  return options.pool_window == 0 ? "all"
+                                  : format("{}/{}", options.pool_window, options.pool_stride);
 }
 
 }  // namespace recpack::train

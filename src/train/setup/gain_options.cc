@@ -35,8 +35,8 @@ TrainerOptions AdaptToGainRun(TrainerOptions options, const TrainerNotice& notic
   options.audits = false;
   if (notice) {
     notice(
-        "this run is an experiment of recprobe gain: batches are repeated, nothing is learnt (the "
-        "learning rate is 0), epochs are not audited, and it goes on until it is ended" +
+        "this run is an experiment of recprobe gain: batches are repeated, nothing is learned (the "
+        "learning rate is 0), epochs are not audited, and it runs until it is stopped" +
         (out.empty() ? "" : "; left out: " + out));
   }
   return options;

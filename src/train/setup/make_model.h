@@ -1,4 +1,4 @@
-// Models by name: construction, options, input fields and labels.
+// Models by name: construction, input fields and labels.
 #pragma once
 
 #include <memory>
@@ -6,18 +6,16 @@
 #include <vector>
 
 #include "recpack/loader/field.h"
-#include "src/train/checkpoint/checkpoint.h"
 #include "src/train/setup/trainer_options.h"
 
 namespace recpack::train {
 
-// Fills unset options from the model and the data: rate, decay, vocabulary size. Throws Error:
-// kInvalidArgument for an unknown model; errors of reading the vocabulary.
-TrainerOptions CompleteOptions(TrainerOptions options);
-
 std::unique_ptr<Model> MakeModel(const TrainerOptions& options, const ModelContext& context);
 
-// Height and width of the images that resnet or alexnet reads.
+// The operations of MakeModel(), without making memory for it.
+ModelGraph MakeGraph(const TrainerOptions& options);
+
+// Height and width of the images that the model reads.
 int64_t PictureSize(const TrainerOptions& options);
 
 // Fields that the loader provides per sample.
@@ -35,9 +33,5 @@ LabelRange ModelLabels(const TrainerOptions& options);
 // batch's.
 void CheckLabels(const TrainerOptions& options, const LossSums& sums, const std::string& where,
                  const std::string& token);
-
-// Sets the model and its options from the checkpoint. Throws Error with `path`: kUnsupported for an
-// unknown model, kCorrupt for invalid options.
-void TakeModel(const CheckpointInfo& info, const std::string& path, TrainerOptions& options);
 
 }  // namespace recpack::train

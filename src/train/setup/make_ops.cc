@@ -8,11 +8,13 @@
 #include "src/base/format.h"
 #include "src/train/cpu/cpu_ops.h"
 #include "src/train/cuda/cuda_ops.h"
+#include "src/train/trace/recorded_ops.h"
 
 namespace recpack::train {
 namespace {
 
-// CPU devices divide the processors: device i of n, over all processes, gets a contiguous part.
+// CPU devices divide the processors: device i of n, over all processes, gets a contiguous part of
+// those in the order of CoresFirst(), so that no two threads share a core while there are others.
 CpuOptions CpuShare(const TrainerOptions& options, size_t index, const ProcessorShare& share) {
   const auto is_cpu = [](const DeviceSpec& device) { return device.kind == DeviceKind::kCpu; };
   const auto own = std::count_if(options.devices.begin(), options.devices.end(), is_cpu);
@@ -25,7 +27,7 @@ CpuOptions CpuShare(const TrainerOptions& options, size_t index, const Processor
   CpuOptions cpu{.threads = options.threads ? options.threads
                                             : std::max(1, all / static_cast<int>(devices))};
   if (options.bind_threads) {
-    const std::vector<int> allowed = AllowedProcessors();
+    const std::vector<int> allowed = CoresFirst(AllowedProcessors());
     for (size_t i = 0; i < static_cast<size_t>(cpu.threads); ++i) {
       const size_t at = static_cast<size_t>(before) * static_cast<size_t>(cpu.threads) + i;
       cpu.processors.push_back(allowed[at % allowed.size()]);
@@ -81,7 +83,9 @@ std::unique_ptr<Ops> MakeOps(const TrainerOptions& options, size_t index,
   const DeviceSpec& device = options.devices[index];
   if (device.kind == DeviceKind::kCpu) {
     auto ops = MakeCpuOps(CpuShare(options, index, share));
-    if (ops->Computes(options.type)) return ops;
+    if (ops->Computes(options.type)) {
+      return RecordOperations(std::move(ops), static_cast<uint16_t>(index));
+    }
     throw Error(ErrorKind::kUnsupported,
                 format("{} cannot compute bf16: this processor has no AVX-512", DeviceName(device)),
                 {}, "choose --dtype f32");

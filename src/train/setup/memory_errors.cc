@@ -10,6 +10,7 @@ namespace {
 constexpr char kAdvice[] = "use a smaller --batch-size or model, bf16, or fewer devices";
 
 std::string Purpose(const std::string& where, size_t batch_size) {
+  if (batch_size == 0) return format("for batches of the default size on {}", where);
   return format("for batches of {} samples on {}", batch_size, where);
 }
 

@@ -4,13 +4,16 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/setup/make_model.h"
 #include "src/train/setup/make_ops.h"
 
 namespace recpack::train {
 namespace {
 
 void CheckStrategy(const TrainerOptions& options) {
-  if (options.strategy == StrategyKind::kReplicated && !options.async) return;
+  const bool whole =
+      options.strategy == StrategyKind::kReplicated || options.strategy == StrategyKind::kAuto;
+  if (whole && !options.async) return;
   throw Error(ErrorKind::kInvalidArgument,
               "a model over several devices has its variables where they are read", {},
               "leave the strategy out");
@@ -27,11 +30,6 @@ DeviceSpec FreeCpu(const std::vector<DeviceSpec>& devices) {
 
 ModelPlacement PlaceModel(const TrainerOptions& options) {
   if (!IsPlaced(options)) return {};
-  if (options.model != "deepconn") {
-    throw Error(ErrorKind::kUnsupported,
-                format("{} cannot be placed on several devices", options.model), {},
-                "choose deepconn, or train the whole model on each device");
-  }
   for (const DeviceSpec& device : options.devices) {
     if (device.kind != DeviceKind::kSimulated) continue;
     throw Error(
@@ -40,7 +38,7 @@ ModelPlacement PlaceModel(const TrainerOptions& options) {
         {}, "choose devices of the CPU or GPUs");
   }
   CheckStrategy(options);
-  ModelPlacement placement{DeepconnGraph(), {}};
+  ModelPlacement placement{MakeGraph(options), {}};
   placement.device_of = PlaceOperations(options.place, placement.graph, options.devices);
   return placement;
 }

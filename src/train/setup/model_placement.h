@@ -12,8 +12,8 @@ struct ModelPlacement {
   DeviceOfOperation device_of;
 };
 
-// Throws Error: kInvalidArgument for an invalid placement, kUnsupported for a model that cannot be
-// placed.
+// `options`: complete. Throws Error: kInvalidArgument for an invalid placement, kUnsupported for
+// one that splits an operation.
 ModelPlacement PlaceModel(const TrainerOptions& options);
 
 // Replaces missing devices by CPU devices, with a notice for each, if soft_placement is set.

@@ -32,6 +32,9 @@ struct StepTiming {
   double input_wait_seconds = 0;     // per step; mean over devices
   double exchange_wait_seconds = 0;  // per step; mean over devices
   double exchange_bytes = 0;         // per step, over all devices
+  // Per step, between the devices of a placed model; the time is without waiting.
+  double copies = 0, copy_bytes = 0, copy_seconds = 0;
+  double epoch_steps = 0;  // steps of an epoch
 };
 
 // The median of each number separately; for an even count, the mean of the middle two.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "recpack/example/field_map.h"
 #include "recpack/kernels/finish.h"
 #include "recpack/loader/array_spec.h"
 #include "recpack/loader/loader.h"
@@ -19,11 +20,14 @@
 
 namespace recpack::train {
 
+struct OnnxNetwork;  // src/train/onnx/onnx_network.h
+
 enum class StrategyKind : uint8_t {
   kReplicated,       // each device holds all variables; gradients are summed over the devices
   kParameterServer,  // variables are stored and updated in one place
   // Each device holds all variables, which are updated in a master copy, part by part per process.
   kDistributedReplicated,
+  kAuto,  // one of these, by the size of the model and how the devices are connected
 };
 
 // Makes this process's member of a collective of all processes that train together.
@@ -43,19 +47,45 @@ enum class VariablePlace : uint8_t {
   kSpread,       // distributed over the devices, about equally
 };
 
-struct TrainerOptions {
-  std::string data;  // as for Dataset::Open()
-  std::string train_split = "train";
-  std::string eval_split = {};  // empty: the first of test, eval and validation that exists
-  // For image models: resnet and alexnet.
-  std::string recipe = "cifar10-train";
-  std::string eval_recipe = "cifar10-eval";
+// Largest height and width, in pixels, up to which networks begin with small strides and train in
+// batches of 128: larger images take too much memory for that.
+inline constexpr int64_t kSmallImage = 64;
 
-  std::string model = "resnet";  // or "alexnet", "deepconn"
-  ResnetOptions resnet;          // only the chosen model's options are used
+// How an image model reads pictures. What is empty or 0 is chosen from the data: from the first
+// record of the training split, and from the class names.
+struct PictureOptions {
+  std::string recipe = {};  // cifar10-train for rows of CIFAR, imagenet-train for encoded images
+  std::string eval_recipe = {};  // the one that belongs to `recipe`
+  int64_t size = 0;              // height and width; 0: that of the recipe
+  int64_t classes = 0;
+  int stem = 0;  // resnet and googlenet: 3 or 7; 0: 7 for images above kSmallImage
+};
+
+struct TrainerOptions {
+  std::string data;              // as for Dataset::Open()
+  std::string train_split = {};  // empty: train, or the only one
+  std::string eval_split = {};   // empty: the first of test, eval and validation that exists
+  FieldMap fields = {};          // as in DatasetOptions
+  int64_t label_offset = 0;      // as in DatasetOptions
+  PictureOptions pictures;       // for models of pictures: all but deepconn
+
+  std::string model = "resnet";  // or another of ModelNames()
+  // Only the chosen model's options are used. resnet's width 0: 64 with a stem of 7, otherwise 16.
+  // vgg's and googlenet's width 0: 64; vgg's dense 0: 4096 for images above kSmallImage, otherwise
+  // 512.
+  ResnetOptions resnet{.width = 0};
+  VggOptions vgg{.width = 0, .dense = 0};
+  GooglenetOptions googlenet{.width = 0};
   AlexnetOptions alexnet;
   DeepconnOptions
       deepconn;  // vocabulary 0: the number of lines of vocabulary.txt beside the shards
+  // deepconn: a file of word vectors (word_vector_file.h), which tokens begin with; empty: none.
+  // Tokens that are not in it begin with values of the seed. Read by each process, and not when a
+  // training is resumed.
+  std::string word_vectors = {};
+  // For evaluation: the network of an ONNX file, instead of a model by name; its sizes are those of
+  // `resnet`.
+  std::shared_ptr<const OnnxNetwork> onnx = {};
   ElementType type = ElementType::kF32;
   ImageLayout layout = ImageLayout::kNhwc;
   bool fused_norm = true;
@@ -65,9 +95,9 @@ struct TrainerOptions {
   // is one process. All processes have the same options, except devices, threads and paths.
   JoinProcesses join = {};
   // "one": each device has the whole model and samples of its own. Otherwise the devices share one
-  // model, placed as PlaceOperations() describes. For deepconn.
+  // model, placed as PlaceOperations() describes.
   std::string place = "one";
-  bool log_placement = false;   // reports each operation's device, and what it reads from where
+  bool log_placement = false;   // reports each operation's devices, and what it reads from where
   bool soft_placement = false;  // replaces a missing device by a CPU device
   StrategyKind strategy = StrategyKind::kReplicated;
   // Sums gradients of replicated variables if each device, over all processes, has a GPU to itself:
@@ -80,6 +110,9 @@ struct TrainerOptions {
   int threads = 0;         // per CPU device; 0: an equal share of the processors
   bool bind_threads = false;
   int loader_threads = 1;
+  OrderSpec order = {};     // of the training's loader
+  uint32_t prefetch = 0;    // batches made ahead; 0: the loader's default
+  CacheOptions cache = {};  // of the training's loader
   // For the training's loader, as in LoaderOptions. Evaluation always fails on a bad record.
   OnBadRecord on_bad_record = OnBadRecord::kFail;
   double max_bad_share = 0.001;  // of a process's records in an epoch
@@ -127,9 +160,6 @@ struct TrainerOptions {
   // schedule, unless `schedule_epochs` is given.
   std::string resume = {};
 };
-
-// The batch size per device that is used where the options say 0.
-uint32_t DefaultBatchSize(const std::string& model);
 
 // Receives messages for the user: a checkpoint was written, resumed from or skipped.
 using TrainerNotice = std::function<void(const std::string& text)>;

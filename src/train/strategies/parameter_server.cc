@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -13,62 +10,35 @@
 #include "src/train/ops/memory_purpose.h"
 #include "src/train/ops/seconds.h"
 #include "src/train/ops/step_events.h"
+#include "src/train/strategies/server_state.h"
 
 namespace recpack::train {
-
-struct ParameterServer::Variable {
-  size_t size = 0;
-  bool decayed = true;
-  Keeper* keeper = nullptr;
-  DeviceArray value;  // in the keeper's memory, like the slots
-  std::vector<DeviceArray> slots;
-  // Per device, for a keeper with a stream: buffers that receive gradients.
-  std::vector<DeviceArray> arrived_there;
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool kept = false;              // the keeper has started
-  std::vector<float*> sent;       // per device: address in host memory; null: copied to the keeper
-  std::vector<bool> full;         // per device: sent and not used yet
-  std::vector<UpdateStep> steps;  // per device: of the gradient it sent
-  size_t arrived = 0;
-  uint64_t due = 0;  // number of updates that the sent gradients make
-  // in host memory; if no device reads it there, the initial values only
-  std::vector<float> published;
-  std::vector<std::vector<float>> slots_at_first;
-  uint64_t updates = 0;
-};
-
-struct ParameterServer::Keeper {
-  std::unique_ptr<Ops> ops;
-  size_t elements = 0;  // number of elements kept
-
-  bool on_device() const { return ops->Stream() != nullptr; }
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<std::pair<Variable*, size_t>> work;  // with the device, if updates are asynchronous
-  bool ended = false;
-  std::thread thread;
-};
 
 ParameterServer::ParameterServer(ParameterServerOptions options) : options_(std::move(options)) {
   for (const auto& make : options_.keepers) {
     keepers_.push_back(std::make_unique<Keeper>());
     keepers_.back()->ops = make();
   }
+  if (options_.processes) exchange_ = std::make_unique<Exchange>();
 }
 
 ParameterServer::~ParameterServer() { Stop(); }
 
+std::vector<ParameterServer::Worker*> ParameterServer::Workers() const {
+  if (exchange_) return {exchange_.get()};
+  std::vector<Worker*> workers;
+  for (const auto& keeper : keepers_) workers.push_back(keeper.get());
+  return workers;
+}
+
 void ParameterServer::Stop() noexcept {
-  for (const auto& keeper : keepers_) {
+  for (Worker* worker : Workers()) {
     {
-      const std::lock_guard lock(keeper->mutex);
-      keeper->ended = true;
+      const std::lock_guard lock(worker->mutex);
+      worker->ended = true;
     }
-    keeper->changed.notify_all();
-    if (keeper->thread.joinable()) keeper->thread.join();
+    worker->changed.notify_all();
+    if (worker->thread.joinable()) worker->thread.join();
   }
 }
 
@@ -76,38 +46,45 @@ void ParameterServer::Start(const Variables& variables, Ops& ops) {
   std::call_once(started_, [&] {
     std::vector<std::unique_ptr<Variable>> all;
     all.reserve(variables.specs().size());
+    published_ = HostFloats(variables.trained_size(), "the server's variables");
     for (size_t i = 0; i < variables.specs().size(); ++i) {
       all.push_back(std::make_unique<Variable>());
       Variable& variable = *all.back();
       if (!variables.specs()[i].trained) continue;
       variable.size = variables.size(i);
       variable.decayed = variables.specs()[i].decayed;
-      variable.keeper = std::min_element(keepers_.begin(), keepers_.end(), [](auto& a, auto& b) {
-                          return a->elements < b->elements;
-                        })->get();
-      variable.keeper->elements += variable.size;
       variable.sent.assign(options_.devices, nullptr);
       variable.full.assign(options_.devices, false);
       variable.steps.resize(options_.devices);
-      const auto floats = [&](const std::string& what) {
-        return HostFloats(variable.size, what + variables.specs()[i].name);
-      };
-      variable.published = floats("the server's ");
+      variable.published = std::span(published_).subspan(variables.offset(i), variable.size);
       for (const std::string& slot : SlotNames(options_.optimizer)) {
-        variable.slots_at_first.push_back(floats("the " + slot + " of "));
+        variable.slots_at_first.push_back(
+            HostFloats(variable.size, "the " + slot + " of " + variables.specs()[i].name));
       }
       ops.Download(variable.published.data(), variables.At(i), variable.size * sizeof(float));
     }
+    exchange_ ? DistributeBuckets(all, variables) : Distribute(all);
     const std::lock_guard lock(mutex_);  // another device may fail and call Abort() concurrently
     variables_ = std::move(all);
   });
 }
 
+void ParameterServer::Distribute(VariableList list) {
+  for (const auto& variable : list) {
+    if (variable->size == 0) continue;
+    variable->keeper = std::min_element(keepers_.begin(), keepers_.end(), [](auto& a, auto& b) {
+                         return a->elements < b->elements;
+                       })->get();
+    variable->keeper->elements += variable->size;
+  }
+}
+
 // Keepers start with the current values.
 void ParameterServer::Begin() {
   std::call_once(begun_, [&] {
+    if (exchange_) exchange_->thread = StartThread([this] { RunExchange(); });
     for (const auto& keeper : keepers_) {
-      if (keeper->thread.joinable()) continue;  // an earlier call started only some of them
+      if (exchange_ || keeper->thread.joinable()) continue;  // an earlier call started some of them
       keeper->thread = StartThread([this, &keeper = *keeper] { Keep(keeper); });
     }
   });
@@ -156,7 +133,7 @@ double ParameterServer::Push(size_t device, size_t number, const UpdateStep& ste
     std::unique_lock lock(variable.mutex);
     waited = WaitFor(variable, lock, [&] { return variable.kept && !variable.full[device]; });
   }
-  const bool there = variable.keeper->on_device();
+  const bool there = !exchange_ && variable.keeper->on_device();
   variable.sent[device] = send(there ? variable.arrived_there[device].As<float>() : nullptr);
   {
     const std::lock_guard lock(variable.mutex);
@@ -165,12 +142,12 @@ double ParameterServer::Push(size_t device, size_t number, const UpdateStep& ste
     if (++variable.arrived < options_.devices && !options_.async) return waited;
     ++variable.due;
   }
-  Keeper& keeper = *variable.keeper;
+  Worker& worker = exchange_ ? static_cast<Worker&>(*exchange_) : *variable.keeper;
   {
-    const std::lock_guard lock(keeper.mutex);
-    keeper.work.emplace_back(&variable, device);
+    const std::lock_guard lock(worker.mutex);
+    worker.work.emplace_back(&variable, device);
   }
-  keeper.changed.notify_one();
+  worker.changed.notify_one();
   return waited;
 }
 
@@ -180,7 +157,7 @@ double ParameterServer::Pull(size_t number, uint64_t updates, bool reaches,
   std::unique_lock lock(variable.mutex);
   const uint64_t least = updates == kAllSent ? variable.due : options_.async ? 0 : updates;
   const double waited = WaitFor(variable, lock, [&] { return variable.updates >= least; });
-  if (reaches && variable.updates > 0 && variable.keeper->on_device()) {
+  if (reaches && variable.updates > 0 && !exchange_ && variable.keeper->on_device()) {
     receive(nullptr, variable.value.As<float>());
   } else {
     receive(variable.published.data(), nullptr);
@@ -197,93 +174,11 @@ void ParameterServer::Abort(const std::string& reason) noexcept {
     aborted_ = true;
     variables = variables_;  // none yet: no caller waits, and later ones see the abort
   }
+  if (options_.processes) options_.processes->Abort(reason);
   for (const auto& variable : variables) {
     const std::lock_guard lock(variable->mutex);
     variable->changed.notify_all();
   }
-}
-
-void ParameterServer::Keep(Keeper& keeper) {
-  try {
-    keeper.ops->Attach();
-    for (const auto& variable : variables_) {
-      if (variable->keeper != &keeper) continue;
-      const size_t bytes = variable->size * sizeof(float);
-      const std::lock_guard lock(variable->mutex);
-      variable->value = keeper.ops->Allocate(bytes);
-      for (size_t i = 0; keeper.on_device() && i < options_.devices; ++i) {
-        variable->arrived_there.push_back(keeper.ops->Allocate(bytes));
-      }
-      keeper.ops->Upload(variable->value.data(), variable->published.data(), bytes);
-      for (const std::vector<float>& slot : variable->slots_at_first) {
-        variable->slots.push_back(keeper.ops->Allocate(bytes));
-        keeper.ops->Upload(variable->slots.back().data(), slot.data(), bytes);
-      }
-      keeper.ops->Synchronise();
-      variable->kept = true;
-      variable->changed.notify_all();
-    }
-    std::unique_lock lock(keeper.mutex);
-    for (;;) {
-      keeper.changed.wait(lock, [&] { return keeper.ended || !keeper.work.empty(); });
-      if (keeper.ended) return;
-      const auto [variable, device] = keeper.work.front();
-      keeper.work.pop_front();
-      lock.unlock();
-      Update(keeper, *variable, device);
-      lock.lock();
-    }
-  } catch (const std::exception& error) {
-    Abort(error.what());
-  }
-}
-
-// Sums in device order.
-float* ParameterServer::Sum(Keeper& keeper, Variable& variable, size_t device) {
-  const size_t first = options_.async ? device : 0,
-               end = options_.async ? device + 1 : options_.devices;
-  if (!keeper.on_device()) {
-    float* const sum = variable.sent[first];
-    for (size_t i = first + 1; i < end; ++i) {
-      for (size_t k = 0; k < variable.size; ++k) sum[k] += variable.sent[i][k];
-    }
-    return sum;
-  }
-  const auto there = [&](size_t i) -> Tensor {
-    return {
-        variable.arrived_there[i].data(), ElementType::kF32, {static_cast<int64_t>(variable.size)}};
-  };
-  for (size_t i = first; i < end; ++i) {
-    if (variable.sent[i]) keeper.ops->Upload(there(i).data, variable.sent[i], there(i).bytes());
-    if (i > first) keeper.ops->Add(there(i), there(first));
-  }
-  return there(first).As<float>();
-}
-
-// Nobody writes a sent gradient while it is marked full.
-void ParameterServer::Update(Keeper& keeper, Variable& variable, size_t device) {
-  const float* const gradient = Sum(keeper, variable, device);
-  std::vector<float*> slots;
-  for (const DeviceArray& slot : variable.slots) slots.push_back(slot.As<float>());
-  {
-    const std::lock_guard lock(variable.mutex);
-    UpdateValues(*keeper.ops, options_.optimizer, variable.steps[device], variable.decayed,
-                 variable.value.As<float>(), gradient, slots, variable.size);
-    if (options_.on_host || !keeper.on_device()) {
-      keeper.ops->Download(variable.published.data(), variable.value.data(),
-                           variable.size * sizeof(float));
-    } else {
-      keeper.ops->Synchronise();
-    }
-    if (options_.async) {
-      variable.full[device] = false;
-    } else {
-      variable.full.assign(options_.devices, false);
-    }
-    variable.arrived = 0;
-    ++variable.updates;
-  }
-  variable.changed.notify_all();
 }
 
 }  // namespace recpack::train

@@ -96,6 +96,7 @@ void ServedVariables::Settle() {
     if (variables_->specs()[i].trained) Pull(i, updates);
   }
   if (down_) down_->Wait();
+  if (device_ == 0) server_->GatherSlots();
 }
 
 }  // namespace recpack::train

@@ -23,7 +23,7 @@ class Calibration {
   void Observe(const void* input);
 
   // Over all passes so far: for each activation, the smallest magnitude (to within 1 %) that
-  // `percent` of its values, zeros included, do not exceed. At 100, the exact maximum.
+  // `percentile` percent of its values, zeros included, do not exceed. At 100, the exact maximum.
   ActivationRanges Ranges(double percentile) const;
 
  private:

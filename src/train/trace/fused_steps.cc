@@ -1,9 +1,15 @@
 #include "src/train/trace/fused_steps.h"
 
+#include <algorithm>
+
 namespace recpack::train {
 namespace {
 
-bool Reads(const TracedStep& step, const void* data) {
+bool StepReads(const TracedStep& step, const void* data) {
+  if (const auto* concatenation = std::get_if<TracedConcatenation>(&step.what)) {
+    return std::ranges::any_of(concatenation->parts,
+                               [&](const Tensor& part) { return part.data == data; });
+  }
   const auto* norm = std::get_if<TracedNorm>(&step.what);
   return step.x.data == data || (norm && norm->residual == data);
 }
@@ -13,7 +19,7 @@ const TracedStep* FindNorm(const Trace& trace, const TracedStep& convolution) {
   if (!std::holds_alternative<TracedConvolution>(convolution.what)) return nullptr;
   const TracedStep* reader = nullptr;
   for (const TracedStep& step : trace.steps) {
-    if (!Reads(step, convolution.y.data)) continue;
+    if (!StepReads(step, convolution.y.data)) continue;
     if (reader) return nullptr;
     reader = &step;
   }
@@ -41,6 +47,10 @@ const void* FusedStep::residual() const {
   const auto* by_itself = std::get_if<TracedNorm>(&first->what);
   const TracedNorm* const of = by_itself ? by_itself : norm;
   return of ? of->residual : nullptr;
+}
+
+bool FusedStep::Reads(const void* data) const {
+  return StepReads(*first, data) || residual() == data;
 }
 
 std::vector<FusedStep> FuseSteps(const Trace& trace) {

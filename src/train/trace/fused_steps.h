@@ -16,7 +16,7 @@ struct FusedStep {
   bool relu = false;                  // ReLU after the last operation; not the norm's own ReLU
 
   const void* residual() const;  // what a norm adds; null: nothing
-  bool Reads(const void* data) const { return first->x.data == data || residual() == data; }
+  bool Reads(const void* data) const;
 };
 
 // Returns the steps in execution order: a fused convolution runs where its norm was. A norm whose

@@ -131,54 +131,53 @@ void TraceOps::Note(TracedStep step) {
 }
 
 std::unique_ptr<Convolution> TraceOps::MakeConvolution(const ConvolutionSpec& spec) {
-  return std::make_unique<NotingConvolution>(*this, inner_->MakeConvolution(spec), spec);
+  return std::make_unique<NotingConvolution>(*this, inner().MakeConvolution(spec), spec);
 }
 
 std::unique_ptr<Dense> TraceOps::MakeDense(const DenseSpec& spec) {
-  return std::make_unique<NotingDense>(*this, inner_->MakeDense(spec), spec);
+  return std::make_unique<NotingDense>(*this, inner().MakeDense(spec), spec);
 }
 
 std::unique_ptr<BatchNorm> TraceOps::MakeBatchNorm(const BatchNormSpec& spec) {
-  return std::make_unique<NotingNorm>(*this, inner_->MakeBatchNorm(spec), spec);
+  return std::make_unique<NotingNorm>(*this, inner().MakeBatchNorm(spec), spec);
 }
 
 std::unique_ptr<Pooling> TraceOps::MakePooling(const PoolingSpec& spec) {
-  return std::make_unique<NotingPooling>(*this, inner_->MakePooling(spec), spec);
+  return std::make_unique<NotingPooling>(*this, inner().MakePooling(spec), spec);
 }
 
 void TraceOps::Activate(Activation activation, const Tensor& x, const Tensor& y) {
-  inner_->Activate(activation, x, y);
+  inner().Activate(activation, x, y);
   Note({TracedActivation{activation}, x, y,
-        [this, activation, x, y] { inner_->Activate(activation, x, y); }});
+        [this, activation, x, y] { inner().Activate(activation, x, y); }});
 }
 
 void TraceOps::Add(const Tensor& x, const Tensor& to) {
   if (trace_) Unknown("additions");
-  inner_->Add(x, to);
+  inner().Add(x, to);
+}
+
+void TraceOps::Concatenate(std::span<const Tensor> parts, const Tensor& whole) {
+  inner().Concatenate(parts, whole);
+  const TracedConcatenation noted{{parts.begin(), parts.end()}};
+  Note({noted, parts[0], whole, [this, noted, whole] { inner().Concatenate(noted.parts, whole); }});
 }
 
 void TraceOps::Convert(const Tensor& from, const Tensor& to) {
-  inner_->Convert(from, to);
-  Note({TracedConversion{}, from, to, [this, from, to] { inner_->Convert(from, to); }});
+  inner().Convert(from, to);
+  Note({TracedConversion{}, from, to, [this, from, to] { inner().Convert(from, to); }});
 }
 
 void TraceOps::SoftmaxCrossEntropy(const Tensor& logits, const int64_t* labels, const uint8_t* mask,
                                    float scale, float* d_logits, LossSums* sums) {
-  inner_->SoftmaxCrossEntropy(logits, labels, mask, scale, d_logits, sums);
+  inner().SoftmaxCrossEntropy(logits, labels, mask, scale, d_logits, sums);
   if (trace_) trace_->logits = logits;
 }
 
 void TraceOps::SquaredError(const Tensor& predictions, const float* targets, const uint8_t* mask,
                             float scale, float* d_predictions, LossSums* sums) {
   if (trace_) Unknown("predictions of a number");
-  inner_->SquaredError(predictions, targets, mask, scale, d_predictions, sums);
-}
-
-void* TraceOps::AllocateBytes(size_t bytes) {
-  DeviceArray array = inner_->Allocate(bytes);
-  void* const data = array.data();
-  memory_.emplace(data, std::move(array));
-  return data;
+  inner().SquaredError(predictions, targets, mask, scale, d_predictions, sums);
 }
 
 }  // namespace recpack::train

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 
 namespace recpack::train {
 namespace {

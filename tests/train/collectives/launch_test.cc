@@ -5,7 +5,7 @@
 #include <map>
 
 #include "recpack/base/error.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 
 namespace recpack::train {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "src/train/collectives/mpi/mpi_session.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 
 namespace {

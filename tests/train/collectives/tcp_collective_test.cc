@@ -17,9 +17,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/socket.h"
+#include "tests/base/error_of.h"
 #include "tests/base/forked.h"
 #include "tests/base/sanitizers.h"
-#include "tests/loader/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/collectives/thread_world.h"

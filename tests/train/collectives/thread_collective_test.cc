@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "recpack/base/error.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/thread_world.h"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/thread_world.h"
 

@@ -6,7 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "src/train/cuda/cuda_ops.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 
 namespace recpack::train {

@@ -1,7 +1,9 @@
 // Trainings on several emulated GPUs, on logical devices of one GPU, and on GPUs and CPU devices.
 #include <gmock/gmock.h>
 
-#include "src/train/run/evaluator.h"
+#include <tuple>
+
+#include "src/train/evaluate/evaluator.h"
 #include "tests/train/cuda_emulated/emulated_machine.h"
 #include "tests/train/cuda_emulated/emulated_runs.h"
 #include "tests/train/joined_processes.h"
@@ -61,17 +63,42 @@ TEST_F(EmulatedDevices, TogetherGiveTheLossesOfOneWithTheStatisticsOfAll) {
 TEST_F(EmulatedDevices, OfSeveralProcessesGiveTheLossesOfOne) {
   const SmallCifar data(32);
   const Ran expected = Train(Short(data, "cpu:0,cpu:1"));
-  for (const StrategyKind strategy :
-       {StrategyKind::kReplicated, StrategyKind::kDistributedReplicated}) {
+  for (const auto& [strategy, place] :
+       {std::pair(StrategyKind::kReplicated, VariablePlace::kCpu),
+        {StrategyKind::kDistributedReplicated, VariablePlace::kCpu},
+        {StrategyKind::kParameterServer, VariablePlace::kCpu},
+        {StrategyKind::kParameterServer, VariablePlace::kFirstDevice},
+        {StrategyKind::kParameterServer, VariablePlace::kSpread}}) {
+    SCOPED_TRACE(static_cast<int>(place));
     std::vector<TrainerOptions> processes;
     for (const char* device : {"cuda:0", "cuda:1"}) {
       processes.push_back(Short(data, device));
       processes.back().strategy = strategy;
+      processes.back().variables = place;
     }
     const auto ran = TrainProcesses(processes);
     for (const Process& process : ran) EXPECT_EQ(process.failure, "");
     ExpectAlmost(ran[0].ran, expected, 2e-3);
   }
+}
+
+// Without NCCL.
+TEST_F(EmulatedDevices, ChooseAStrategyByTheirLinks) {
+  const SmallCifar data(32);
+  for (const auto& [devices, chosen] : {std::pair(kGpus, "parameter_server, variables spread"),
+                                        {kParts, "parameter_server, variables on the first device"},
+                                        {"cuda:0,cpu:0", "parameter_server, variables on the CPU"},
+                                        {"cuda:0", "replicated, for"}}) {
+    TrainerOptions options = Short(data, devices);
+    options.strategy = StrategyKind::kAuto;
+    std::string notices;
+    Trainer(options, [&](const std::string& text) { notices += text + "\n"; });
+    EXPECT_THAT(notices, HasSubstr(std::string("strategy: ") + chosen)) << devices;
+  }
+  TrainerOptions options = Short(data, kGpus);
+  const Ran expected = Train(options);
+  options.strategy = StrategyKind::kAuto;
+  EXPECT_EQ(Train(options).losses, expected.losses);
 }
 
 TEST_F(EmulatedDevices, AreTheSameBitsWhateverTheOrderOfStreams) {
@@ -147,13 +174,13 @@ TEST_F(EmulatedDevices, HaveOneModelWithTheCopiesOfItsGraph) {
     const char* devices;
     const char* place;
     uint64_t copies;  // per step, counted by hand
-  } cases[] = {{kGpus, "user=cuda:0,item=cuda:1", 3},
-               {"cuda:1,cuda:0", "item=cuda:0", 3},
-               {kGpus, "alternate", 27},
-               {kParts, "user=cuda:0/0,item=cuda:0/1", 3},
-               {kParts, "alternate", 27},
-               {"cpu:0,cuda:1", "user=cpu:0,item=cuda:1", 3},
-               {"cuda:0,cpu:0", "alternate", 27}};
+  } cases[] = {{kGpus, "user=cuda:0,item=cuda:1", 4},
+               {"cuda:1,cuda:0", "item=cuda:0", 4},
+               {kGpus, "alternate", 22},
+               {kParts, "user=cuda:0/0,item=cuda:0/1", 4},
+               {kParts, "alternate", 22},
+               {"cpu:0,cuda:1", "user=cpu:0,item=cuda:1", 4},
+               {"cuda:0,cpu:0", "alternate", 22}};
   for (const auto& of : cases) {
     SCOPED_TRACE(std::string(of.devices) + " " + of.place);
     emulated::SetUp({.seed = 5});
@@ -170,6 +197,26 @@ TEST_F(EmulatedDevices, HaveOneModelWithTheCopiesOfItsGraph) {
     EXPECT_EQ(placed.losses, alone.losses);
     const bool two = std::string(of.devices) != kParts;
     EXPECT_EQ(emulated::Calls("cudaMemcpyPeerAsync") >= 2 * of.copies * steps, two);
+  }
+}
+
+TEST_F(EmulatedDevices, HaveTablesAndWindowsOfOneModelWithTheBitsOfOneDevice) {
+  const SmallReviews data(60);
+  for (const auto& [tables, window, copies] :
+       {std::tuple(WordTables::kSeparate, 0, 27), {WordTables::kShared, 2, 30}}) {
+    emulated::SetUp({.seed = 5});
+    TrainerOptions options = Reviews(data, "cuda:0");
+    options.deepconn.tables = tables;
+    options.deepconn.pool_window = window;
+    const Ran alone = Train(options);
+    options.devices = ParseDevices(kGpus);
+    options.place = "alternate";
+    const Ran placed = Train(options);
+    EXPECT_EQ(placed.losses, alone.losses);
+    const auto steps = alone.losses.size() / alone.epochs.size();
+    for (const EpochReport& epoch : placed.epochs) {
+      EXPECT_EQ(epoch.transfers.calls, static_cast<uint64_t>(copies) * steps);
+    }
   }
 }
 

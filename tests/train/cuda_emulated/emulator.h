@@ -18,6 +18,7 @@ struct Options {
   int devices = 2;
   size_t memory = size_t{1} << 30;  // bytes per device
   uint64_t seed = 1;                // for the order in which streams, and threads of a block, run
+  bool nvlink = false;              // connects each device with each; else PCI Express does
   // One in so many calls runs some pending work before anyone waits; 0: none does.
   uint32_t early = 8;
 };

@@ -13,7 +13,7 @@
 
 #include "recpack/base/error.h"
 #include "src/train/collectives/tcp/tcp_collective.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/train/collectives/collective_contract.h"
 #include "tests/train/collectives/free_port.h"
 #include "tests/train/cuda_emulated/emulator.h"

@@ -121,6 +121,19 @@ TEST_F(NcclTraining, GoesOnFromACheckpointAsIfItHadNotStopped) {
   ExpectResumes(options, options, Train(options));
 }
 
+TEST_F(NcclTraining, IsChosenWhereNvlinkConnectsTheGpus) {
+  const SmallCifar data(32);
+  for (const auto& [nvlink, chosen] :
+       {std::pair(true, "strategy: replicated"), {false, "strategy: parameter_server"}}) {
+    emulated::SetUp({.nvlink = nvlink});
+    TrainerOptions options = On(data, "cuda:0,cuda:1");
+    options.strategy = StrategyKind::kAuto;
+    std::string notices;
+    Trainer(options, [&](const std::string& text) { notices += text + "\n"; });
+    EXPECT_THAT(notices, HasSubstr(chosen)) << nvlink;
+  }
+}
+
 TEST_F(NcclTraining, IsOnTheHostWhereNcclCannotSum) {
   const SmallCifar data(32);
   const struct {

@@ -172,6 +172,7 @@ TEST_F(EmulatedSteps, AreSaidToBeAndWhereTheyAreNotWhy) {
 TEST_F(EmulatedSteps, ThatCannotBeCapturedAreEnqueuedAsBefore) {
   const SmallCifar data(kRecords);
   TrainerOptions options = Pictures(data);
+  options.train_split = "train";  // chosen without a notice
   const Ran whole = Train(options);
   emulated::SetUp({});
   TrainerOptions first = options;

@@ -134,6 +134,18 @@ cudaError_t CUDARTAPI cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   });
 }
 
+cudaError_t CUDARTAPI cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
+                                                int peer) {
+  return Call("cudaDeviceGetP2PAttribute", [&](const Machine& machine) {
+    if (!Exists(machine, device) || !Exists(machine, peer)) return cudaErrorInvalidDevice;
+    if (device == peer || attribute != cudaDevP2PAttrNativeAtomicSupported) {
+      return cudaErrorInvalidValue;
+    }
+    *value = machine.options.nvlink ? 1 : 0;
+    return cudaSuccess;
+  });
+}
+
 cudaError_t CUDARTAPI cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return Call("cudaDeviceEnablePeerAccess", [&](Machine& machine) {
     if (flags != 0) return cudaErrorInvalidValue;

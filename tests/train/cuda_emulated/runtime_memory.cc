@@ -60,6 +60,27 @@ cudaError_t Copy(Machine& machine, void* to, const void* from, size_t bytes, cud
   return machine.devices[static_cast<size_t>((*stream)->device)].failed;
 }
 
+// Between arrays of devices.
+cudaError_t CopyRows(Machine& machine, void* to, size_t to_pitch, const void* from,
+                     size_t from_pitch, size_t bytes, size_t rows, cudaStream_t handle) {
+  const auto stream = machine.StreamOf(handle);
+  if (!stream) return cudaErrorInvalidResourceHandle;
+  if (bytes > to_pitch || bytes > from_pitch) return cudaErrorInvalidPitchValue;
+  if (bytes == 0 || rows == 0) return cudaSuccess;
+  const Side target = SideOf(machine, to, (rows - 1) * to_pitch + bytes);
+  const Side source = SideOf(machine, from, (rows - 1) * from_pitch + bytes);
+  if (!target.fits || !source.fits || !Matches(cudaMemcpyDeviceToDevice, target, source)) {
+    return cudaErrorInvalidValue;
+  }
+  const auto run = [=] {
+    for (size_t i = 0; i < rows; ++i) {
+      std::memcpy(static_cast<char*>(to) + i * to_pitch,
+                  static_cast<const char*>(from) + i * from_pitch, bytes);
+    }
+  };
+  return machine.Submit(*stream, Node::Kind::kCopy, run, target.device | source.device);
+}
+
 cudaError_t Fill(Machine& machine, void* to, int value, size_t bytes, cudaStream_t handle) {
   const auto stream = machine.StreamOf(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
@@ -151,6 +172,15 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, const void* from, size_t bytes, 
                                       cudaStream_t stream) {
   return Call("cudaMemcpyAsync",
               [&](Machine& machine) { return Copy(machine, to, from, bytes, kind, stream); });
+}
+
+cudaError_t CUDARTAPI cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
+                                        size_t from_pitch, size_t bytes, size_t rows,
+                                        cudaMemcpyKind kind, cudaStream_t stream) {
+  return Call("cudaMemcpy2DAsync", [&](Machine& machine) {
+    if (kind != cudaMemcpyDeviceToDevice) return cudaErrorNotSupported;
+    return CopyRows(machine, to, to_pitch, from, from_pitch, bytes, rows, stream);
+  });
 }
 
 cudaError_t CUDARTAPI cudaMemcpyPeerAsync(void* to, int to_device, const void* from,

@@ -1,16 +1,14 @@
 #include "src/train/collectives/launch/launch.h"
 
-#include <algorithm>
 #include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/collectives/launch/slurm_tasks.h"
 
 namespace recpack::train {
 namespace {
@@ -131,9 +129,10 @@ class Reader {
   static void Check(const LaunchPlace& place, const Names& names) {
     CheckBelow(names.local_rank, place.local_rank, names.local_size, place.local_size);
     if (place.local_size > place.size || place.local_rank > place.rank) {
-      throw Wrong(format("{}={} of {}={}, but {}={} of {}={}: more on this machine than there are",
-                         names.local_rank, place.local_rank, names.local_size, place.local_size,
-                         names.rank, place.rank, names.size, place.size));
+      throw Wrong(
+          format("{}={} of {}={}, but {}={} of {}={}: the local size or rank exceeds the world's",
+                 names.local_rank, place.local_rank, names.local_size, place.local_size, names.rank,
+                 place.rank, names.size, place.size));
     }
   }
 
@@ -152,45 +151,14 @@ class Reader {
     return place;
   }
 
-  // From "2(x3),1": two each on three nodes, one on the fourth.
   int TasksOfThisNode() const {
-    const int node = Number("SLURM_NODEID", 0, kMostRanks).value_or(0);
     const auto text = Text(kSlurm.local_size);
     if (!text) throw Wrong(format("{} is set, but {} is not", kSlurm.rank, kSlurm.local_size));
-    int first = 0;
-    for (std::string_view rest = *text; !rest.empty();) {
-      const auto [tasks, nodes] = TakeGroup(rest);
-      first += nodes;
-      if (node < first) return tasks;
-    }
+    const int node = Number("SLURM_NODEID", 0, kMostRanks).value_or(0);
+    const auto tasks = SlurmTasks(*text, node);
+    if (tasks) return *tasks;
     throw Wrong(
         format("{}={} has no node number {} (SLURM_NODEID)", kSlurm.local_size, *text, node));
-  }
-
-  // Removes "2(x3)," or "1" from the front.
-  std::pair<int, int> TakeGroup(std::string_view& rest) const {
-    const std::string_view group = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), group.size() + 1));
-    const size_t open = group.find("(x");
-    const int tasks = GroupNumber(group.substr(0, open));
-    if (open == std::string_view::npos) return {tasks, 1};
-    if (!group.ends_with(')')) throw BadGroups();
-    return {tasks, GroupNumber(group.substr(open + 2, group.size() - open - 3))};
-  }
-
-  int GroupNumber(std::string_view text) const {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 1 ||
-        number > kMostRanks) {
-      throw BadGroups();
-    }
-    return number;
-  }
-
-  Error BadGroups() const {
-    return Wrong(format("{}={}: expected a list such as 2(x3),1", kSlurm.local_size,
-                        *Text(kSlurm.local_size)));
   }
 
   void SetAddress(LaunchPlace& place) const {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 
 #include "recpack/base/clock.h"
 #include "recpack/base/error.h"
@@ -13,36 +12,16 @@
 #include "src/train/collectives/collective_failure.h"
 #include "src/train/collectives/notice.h"
 #include "src/train/collectives/tcp/tcp_guests.h"
+#include "src/train/collectives/tcp/tcp_host.h"
+#include "src/train/collectives/tcp/tcp_listeners.h"
 
 namespace recpack::train {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(2);  // time for buffered data to be sent
-// interval of attempts until rank 0 listens
-constexpr auto kRetry = std::chrono::milliseconds(50);
-// per address, before the next one is tried
-constexpr auto kAttempt = std::chrono::milliseconds(5'000);
-
-// Rank 0's answer on control connections: a Notice and, unless it reports a failure, the addresses
-// of all ranks.
-struct Listener {
-  char host[60] = "";
-  uint32_t port = 0;
-};
-
-Listener ListenerAt(const SocketAddress& address, uint32_t port) {
-  Listener listener{.port = port};
-  const std::string host = address.Host();
-  std::copy_n(host.data(), std::min(host.size(), sizeof listener.host - 1), listener.host);
-  return listener;
-}
 
 Deadline Soon(Deadline deadline) {
   return std::min(deadline, std::chrono::steady_clock::now() + kPatience);
-}
-
-Error ConnectError(const std::string& reason, const std::string& advice = "") {
-  return {ErrorKind::kIo, reason, {}, advice};
 }
 
 class Rendezvous {
@@ -53,12 +32,12 @@ class Rendezvous {
         deadline_(DeadlineAfter(options.connect_timeout)),
         guests_(static_cast<size_t>(where.size)),
         listeners_(static_cast<size_t>(where.size)) {
-    mesh_.data.resize(listeners_.size());
-    mesh_.control.resize(listeners_.size());
+    mesh_.data.resize(static_cast<size_t>(where.size));
+    mesh_.control.resize(static_cast<size_t>(where.size));
   }
 
   TcpMesh Host() {
-    listener_ = ListenAsHost();
+    listener_ = ListenAsHost(where_);
     try {
       for (int joined = 1; joined < where_.size; ++joined) Admit();
     } catch (const Error& error) {
@@ -71,10 +50,10 @@ class Rendezvous {
   }
 
   TcpMesh Join() {
-    Socket host = ConnectToHost();
+    Socket host = ConnectToHost(where_, timeout_, deadline_);
     SocketAddress own = LocalAddress(host);
     own.set_port(0);
-    listener_ = Listen(Reachable(own));
+    listener_ = Listen(ReachableAddress(where_, own));
     if (!listener_) throw ConnectError(format("{}: listen: {}", own.Host(), std::strerror(errno)));
     Greet(host, kControl);
     HearAnswer(host);
@@ -85,32 +64,7 @@ class Rendezvous {
   }
 
  private:
-  std::string HostText() const { return format("{}:{}", where_.address, where_.port); }
-
-  // Chooses an address to listen at that all ranks can reach: a machine's own name often resolves
-  // to a loopback address there.
-  SocketAddress Reachable(const SocketAddress& own) const {
-    const std::string& name = where_.address;
-    const bool here_only = name == "localhost" || name == "::1" || name.starts_with("127.");
-    return own.loopback() && !here_only ? own.Any() : own;
-  }
-
-  // Rank 0.
-
-  Socket ListenAsHost() const {
-    const std::vector<SocketAddress> addresses = Resolve(where_.address, where_.port);
-    Socket socket;
-    for (size_t i = 0; i < addresses.size() && !socket; ++i) {
-      socket = Listen(Reachable(addresses[i]));
-    }
-    // The address may belong to this machine only as seen from outside.
-    if (!socket && errno == EADDRNOTAVAIL) socket = Listen(addresses[0].Any());
-    if (socket) return socket;
-    throw ConnectError(format("{}: listen: {}", HostText(), std::strerror(errno)),
-                       errno == EADDRINUSE ? "choose another port (MASTER_PORT)" : "");
-  }
-
-  // Accepts one rank.
+  // Rank 0: accepts one rank.
   void Admit() {
     auto [socket, hello] = NextHello();
     if (hello.channel != kControl || hello.size != where_.size) {
@@ -121,7 +75,7 @@ class Rendezvous {
     }
     Socket& place = mesh_.control[static_cast<size_t>(hello.rank)];
     if (place) throw Contradiction(socket, hello, "that rank has already connected");
-    listeners_[static_cast<size_t>(hello.rank)] = ListenerAt(PeerAddress(socket), hello.port);
+    listeners_.Set(hello.rank, PeerAddress(socket), hello.port);
     place = std::move(socket);
   }
 
@@ -141,27 +95,11 @@ class Rendezvous {
     const Deadline soon = std::chrono::steady_clock::now() + kPatience;
     // If a rank does not receive it, the next call that waits for that rank finds out.
     if (SendAll(socket, MessageBytes(ToNotice(failure)), soon) && !failure) {
-      SendAll(socket, std::as_bytes(std::span(listeners_)), soon);
+      SendAll(socket, listeners_.bytes(), soon);
     }
   }
 
   // Other ranks.
-
-  Socket ConnectToHost() const {
-    int error = 0;
-    do {
-      for (const SocketAddress& address : Resolve(where_.address, where_.port)) {
-        const auto now = std::chrono::steady_clock::now();
-        Socket socket = Connect(address, std::min(deadline_, now + kAttempt));
-        if (socket) return socket;
-        error = errno;
-      }
-      std::this_thread::sleep_for(kRetry);
-    } while (std::chrono::steady_clock::now() < deadline_);
-    throw ConnectError(format("rank 0 did not answer at {} within {} ms: {}", HostText(),
-                              timeout_.count(), std::strerror(error)),
-                       "check that rank 0 runs, and that MASTER_ADDR and MASTER_PORT are its");
-  }
 
   void Greet(const Socket& socket, TcpChannel channel) const {
     const TcpHello hello{.rank = where_.rank,
@@ -176,29 +114,19 @@ class Rendezvous {
     Notice notice;
     if (!ReceiveAll(host, MessageBytes(notice), deadline_)) throw LostWhileConnecting(0);
     if (const auto failure = ToFailure(notice)) throw Error(*failure);
-    if (!ReceiveAll(host, std::as_writable_bytes(std::span(listeners_)), deadline_)) {
-      throw LostWhileConnecting(0);
-    }
+    if (!ReceiveAll(host, listeners_.writable_bytes(), deadline_)) throw LostWhileConnecting(0);
     const SocketAddress address = PeerAddress(host);
-    listeners_[0] = ListenerAt(address, static_cast<uint32_t>(address.port()));
+    listeners_.Set(0, address, static_cast<uint32_t>(address.port()));
   }
 
   void ConnectTo(int other) {
     for (const TcpChannel channel : {kControl, kData}) {
       Socket& place = Place(other, channel);
       if (place) continue;
-      place = Connect(Address(other), deadline_);
+      place = Connect(listeners_.Address(other), deadline_);
       if (!place) throw LostWhileConnecting(other);
       Greet(place, channel);
     }
-  }
-
-  SocketAddress Address(int other) const {
-    const Listener& listener = listeners_[static_cast<size_t>(other)];
-    const SocketAddress address = Resolve(listener.host, static_cast<int>(listener.port)).front();
-    // If rank 0 sees a rank at a loopback address, that rank runs on rank 0's machine.
-    if (!address.loopback()) return address;
-    return Resolve(listeners_[0].host, static_cast<int>(listener.port)).front();
   }
 
   // All ranks.
@@ -269,7 +197,7 @@ class Rendezvous {
   const Deadline deadline_;
   Socket listener_;
   TcpGuests guests_;
-  std::vector<Listener> listeners_;
+  TcpListeners listeners_;
   TcpMesh mesh_;
 };
 

@@ -53,21 +53,23 @@ __global__ void NumberTokens(uint32_t count, uint32_t vocabulary, const Id* ids,
   }
 }
 
-// The thread at the first of a run of equal tokens adds up the run, in batch order.
+// The thread at the first of a run of equal tokens adds up the run, in batch order, to what is
+// there if `add` is set.
 template <typename T>
 __global__ void AddRows(TokenMap map, uint32_t count, uint32_t vocabulary, const uint32_t* keys,
-                        const uint32_t* places, const T* dy, float* d_table) {
+                        const uint32_t* places, const T* dy, float* d_table, bool add) {
   const uint32_t lane = threadIdx.x % kLanes;
   const uint32_t first = blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes;
   if (first >= count) return;
   const uint32_t id = keys[first];
   if (id == vocabulary || (first > 0 && keys[first - 1] == id)) return;
   for (uint32_t k = lane; k < map.dims; k += kLanes) {
-    float sum = 0;
+    float& row = d_table[static_cast<size_t>(id) * map.dims + k];
+    float sum = add ? row : 0;
     for (uint32_t i = first; i < count && keys[i] == id; ++i) {
       sum += ToFloat(dy[map.At(places[i], k)]);
     }
-    d_table[static_cast<size_t>(id) * map.dims + k] = sum;
+    row = sum;
   }
 }
 
@@ -119,12 +121,13 @@ void LaunchEmbedding(const EmbeddingSpec& spec, const void* ids, const float* ta
 }
 
 void LaunchEmbeddingBackward(const EmbeddingSpec& spec, const void* ids, const void* dy,
-                             float* d_table, const EmbeddingOrder& order, void* sort_memory,
-                             size_t sort_bytes, CUstream_st* stream) {
+                             float* d_table, bool add, const EmbeddingOrder& order,
+                             void* sort_memory, size_t sort_bytes, CUstream_st* stream) {
   const uint32_t count = Tokens(spec), vocabulary = Count32(spec.vocabulary);
-  Check(cudaMemsetAsync(d_table, 0,
-                        static_cast<size_t>(spec.vocabulary * spec.dims) * sizeof(float), stream),
-        "cudaMemsetAsync");
+  if (!add) {
+    const auto bytes = static_cast<size_t>(spec.vocabulary * spec.dims) * sizeof(float);
+    Check(cudaMemsetAsync(d_table, 0, bytes, stream), "cudaMemsetAsync");
+  }
   if (count == 0) return;
   AsId(spec.id_type, [&](auto id) {
     using Id = decltype(id);
@@ -138,7 +141,8 @@ void LaunchEmbeddingBackward(const EmbeddingSpec& spec, const void* ids, const v
     Launch("an embedding's gradient", AddRows<T>, dim3((count + kOfBlock - 1) / kOfBlock),
            dim3(kThreads), stream, ToMap(spec), count, vocabulary,
            static_cast<const uint32_t*>(order.sorted_keys),
-           static_cast<const uint32_t*>(order.sorted_places), static_cast<const T*>(dy), d_table);
+           static_cast<const uint32_t*>(order.sorted_places), static_cast<const T*>(dy), d_table,
+           add);
   });
 }
 

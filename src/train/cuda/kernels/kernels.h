@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recpack/kernels/batch_norm.h"
+#include "kernels/batch_norm.h"
 #include "src/train/ops/ops.h"
 
 struct CUstream_st;  // what cudaStream_t points to
@@ -125,8 +125,8 @@ struct EmbeddingOrder {
 };
 size_t EmbeddingSortBytes(const EmbeddingSpec& spec);  // for `sort_memory`
 void LaunchEmbeddingBackward(const EmbeddingSpec& spec, const void* ids, const void* dy,
-                             float* d_table, const EmbeddingOrder& order, void* sort_memory,
-                             size_t sort_bytes, CUstream_st* stream);
+                             float* d_table, bool add, const EmbeddingOrder& order,
+                             void* sort_memory, size_t sort_bytes, CUstream_st* stream);
 
 // factorisation.cu. `factor_sums`: sums of factors[i][f] x_i, (batch, factors), written by the
 // forward pass and read by the backward pass.
