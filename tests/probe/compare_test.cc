@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "recpack/base/error.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/probe/made_report.h"
 
 namespace recpack::probe {

@@ -3,6 +3,7 @@
 
 #include "src/probe/causes/decide.h"
 #include "src/probe/causes/rules.h"
+#include "tests/probe/second.h"
 
 namespace recpack::probe {
 namespace {
@@ -12,7 +13,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1'000'000'000;
 
 // A hundred steps of 100 ms that end at 10 s; `step` has the parts of one step.
 std::vector<TrainerSteps> Trainers(const StepRecord& step) {

@@ -10,6 +10,8 @@
 //   0.processes 4711:1048576      clock_reasons, memory (total, reserved, free, used), pcie_tx,
 //   0.gpm 2:55.5 10:30            pcie_rx, pcie_generation, pcie_width, most_pcie_generation,
 //                                 most_pcie_width, temperature, mig, uuid
+//   0.links 1:10:0:5              another device: the common ancestor's level, and the status of
+//                                 reading its memory and of NVLink; both ways
 //   fail FUNCTION CODE [DEVICE [FROM [TO]]]   FUNCTION, DEVICE: or *; calls count from 0
 //   block FUNCTION PATH           blocks until PATH does not exist
 //
@@ -159,6 +161,22 @@ Return ClockReasons(const char* function, Device device, unsigned long long* bit
   return kSuccess;
 }
 
+// `value`: number of a value of a link.
+Return Link(const char* function, Device one, Device other, size_t value, unsigned* to) {
+  if (const Return code = Enter(function, Index(one)); code != kSuccess) return code;
+  for (const auto& [from, with] : {std::pair(one, other), {other, one}}) {
+    for (const auto& word : Words(std::to_string(Index(from)) + ".links")) {
+      int device = 0;
+      unsigned values[3] = {};
+      std::sscanf(word.c_str(), "%d:%u:%u:%u", &device, &values[0], &values[1], &values[2]);
+      if (device != Index(with)) continue;
+      *to = values[value];
+      return kSuccess;
+    }
+  }
+  return kNotSupported;
+}
+
 }  // namespace
 
 extern "C" {
@@ -227,6 +245,14 @@ Return nvmlDeviceGetName(Device device, char* text, unsigned size) {
 
 Return nvmlDeviceGetUUID(Device device, char* text, unsigned size) {
   return Text("nvmlDeviceGetUUID", device, "uuid", text, size);
+}
+
+Return nvmlDeviceGetTopologyCommonAncestor(Device one, Device other, unsigned* level) {
+  return Link("nvmlDeviceGetTopologyCommonAncestor", one, other, 0, level);
+}
+
+Return nvmlDeviceGetP2PStatus(Device one, Device other, unsigned capability, unsigned* status) {
+  return Link("nvmlDeviceGetP2PStatus", one, other, capability == kP2pNvlink ? 2 : 1, status);
 }
 
 Return nvmlDeviceGetMigMode(Device device, unsigned* mode, unsigned* pending) {

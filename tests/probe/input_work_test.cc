@@ -3,6 +3,7 @@
 
 #include "src/probe/causes/rules.h"
 #include "src/probe/evidence/hook_samples.h"
+#include "tests/probe/second.h"
 
 namespace recpack::probe {
 namespace {
@@ -11,8 +12,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 TimedEvent Told(int process, const std::string& kind, int64_t begin, double threads) {
   Event event{.kind = EventKind::kRange, .begin = begin, .end = begin + kSecond};
@@ -37,21 +36,26 @@ TEST(InputSamples, AreMeansOverTheTimeThatWasLookedAt) {
   EXPECT_THAT(works[1].threads, ElementsAre(Pair(Bottleneck::kDecode, 0.5)));
 }
 
-Verdict Named(const std::vector<InputWork>& works) {
-  Verdict verdict;
-  const bool seen = InputWorkIsSeen({.input_works = works}, verdict);
-  EXPECT_EQ(seen, verdict.bottleneck != Bottleneck::kUnknown);
-  return verdict;
+// The first cause that is found in a training that only waits.
+Cause Named(const std::vector<InputWork>& works, std::optional<SystemRates> system = {}) {
+  const Evidence evidence{.system = std::move(system), .input_works = works};
+  const Verdict verdict;
+  const std::vector<TrainerSteps> trainers;
+  const Situation situation{evidence, trainers, verdict, nullptr, {.wait = 1}};
+  Found found;
+  InputWorkInPython(situation, found);
+  RankCauses(found.causes);
+  return found.causes.empty() ? Cause() : found.causes.front();
 }
 
 TEST(InputWorkPlace, IsWhatTheThreadsAreAtMost) {
-  const Verdict verdict = Named(
+  const Cause cause = Named(
       {{.process = 1, .seconds = 9, .threads = {{Bottleneck::kFunction, 0.8}}, .waiting = 0.2},
        {.process = 2,
         .seconds = 9,
         .threads = {{Bottleneck::kFunction, 0.4}, {Bottleneck::kDecode, 0.6}}}});
-  EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
-  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("worked 90.0 % of their time")));
+  EXPECT_EQ(cause.bottleneck, Bottleneck::kFunction);
+  EXPECT_THAT(cause.evidence, Contains(HasSubstr("worked 90.0 % of their time")));
 }
 
 // Idle workers: those of an evaluation's loader (persistent_workers), or of ranks whose batches are
@@ -65,11 +69,8 @@ TEST(InputWorkPlace, IsNotHiddenByWorkersThatHaveNothingToDo) {
 // A DataLoader without persistent_workers restarts its workers each epoch.
 TEST(InputWorkPlace, WorkersThatAreStartedAnewCountOneAfterTheOther) {
   const InputWork epoch{.seconds = 2, .threads = {{Bottleneck::kDecode, 1}}};
-  Verdict verdict;
-  EXPECT_TRUE(InputWorkIsSeen(
-      {.system = SystemRates{.seconds = 10}, .input_works = {epoch, epoch, epoch, epoch, epoch}},
-      verdict));
-  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("1.0 such threads")));
+  const Cause cause = Named({epoch, epoch, epoch, epoch, epoch}, SystemRates{.seconds = 10});
+  EXPECT_THAT(cause.evidence, Contains(HasSubstr("1.0 such threads")));
 }
 
 TEST(InputWorkPlace, IsNotKnownOfThreadsThatMostlyWait) {

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "recpack/base/error.h"
+#include "tests/base/error_of.h"
 #include "tests/base/temporary_folder.h"
-#include "tests/loader/error_of.h"
 #include "tests/probe/made_report.h"
 
 namespace recpack::probe {

@@ -29,7 +29,7 @@ std::string Bytes(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(file)), {});
 }
 
-std::vector<TimedEvent> Of(const KinetoTrace& trace, EventKind kind) {
+std::vector<TimedEvent> Of(const ProfilerTrace& trace, EventKind kind) {
   std::vector<TimedEvent> events;
   std::copy_if(trace.events.begin(), trace.events.end(), std::back_inserter(events),
                [kind](const TimedEvent& event) { return event.event.kind == kind; });
@@ -41,7 +41,7 @@ class KinetoTraceTest : public testing::Test {
   KinetoTraceTest() : path_(format("{}recprobe-kineto-{}", testing::TempDir(), ::getpid())) {}
   ~KinetoTraceTest() override { fs::remove(path_); }
 
-  KinetoTrace Read(const std::string& text) const {
+  ProfilerTrace Read(const std::string& text) const {
     std::ofstream(path_, std::ios::binary) << text;
     return ReadKinetoTrace(path_);
   }
@@ -61,7 +61,7 @@ class KinetoTraceTest : public testing::Test {
 };
 
 TEST_F(KinetoTraceTest, ReadsARealOne) {
-  const KinetoTrace trace = ReadKinetoTrace(Golden("cpu.json.gz"));
+  const ProfilerTrace trace = ReadKinetoTrace(Golden("cpu.json.gz"));
   const auto steps = Of(trace, EventKind::kStep);
   ASSERT_THAT(steps, SizeIs(3));
   EXPECT_EQ(steps[0].event.value, 1u);
@@ -82,7 +82,7 @@ TEST_F(KinetoTraceTest, ReadsARealOne) {
 }
 
 TEST_F(KinetoTraceTest, ReadsWhatDevicesDid) {
-  const KinetoTrace trace = ReadKinetoTrace(Golden("cuda.json"));
+  const ProfilerTrace trace = ReadKinetoTrace(Golden("cuda.json"));
   const auto kernels = Of(trace, EventKind::kDevice);
   ASSERT_THAT(kernels, SizeIs(1));
   EXPECT_THAT(kernels[0].name, testing::StartsWith("void at::native::vectorized_"));
@@ -114,7 +114,7 @@ TEST_F(KinetoTraceTest, ReadsWhatDevicesDid) {
 }
 
 TEST_F(KinetoTraceTest, ReadsWhatTheHostDid) {
-  const KinetoTrace trace = ReadKinetoTrace(Golden("cuda.json"));
+  const ProfilerTrace trace = ReadKinetoTrace(Golden("cuda.json"));
   const auto calls = Of(trace, EventKind::kHost);
   ASSERT_THAT(calls, SizeIs(3));
   EXPECT_EQ(calls[0].name, "cudaMemcpyAsync");
@@ -133,7 +133,7 @@ TEST_F(KinetoTraceTest, ReadsWhatTheHostDid) {
 }
 
 TEST_F(KinetoTraceTest, ReadsWhoseItIs) {
-  const KinetoTrace trace = ReadKinetoTrace(Golden("cuda.json"));
+  const ProfilerTrace trace = ReadKinetoTrace(Golden("cuda.json"));
   EXPECT_THAT(trace.devices, ElementsAre("NVIDIA H200", "NVIDIA H200"));
   EXPECT_EQ(trace.rank, 3);
   EXPECT_EQ(trace.world_size, 8);
@@ -144,7 +144,7 @@ TEST_F(KinetoTraceTest, ReadsWhoseItIs) {
 }
 
 TEST_F(KinetoTraceTest, OlderOnesCountFrom1970InWholeMicroseconds) {
-  const KinetoTrace trace = Read(
+  const ProfilerTrace trace = Read(
       R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "Operator", "name":
       "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "pid": 5, "tid": "6",
       "ts": 1623143089861123, "dur": 17}]})");
@@ -227,7 +227,7 @@ TEST_F(KinetoTraceTest, ABaseTimeThatCannotBeAddedIsNone) {
 }
 
 TEST_F(KinetoTraceTest, FieldsOfOtherTypesAreNone) {
-  const KinetoTrace trace = Read(R"({"schemaVersion": [1], "distributedInfo": 5,
+  const ProfilerTrace trace = Read(R"({"schemaVersion": [1], "distributedInfo": 5,
       "deviceProperties": {"name": "x"}, "traceEvents": [
       {"ph": 1, "cat": "kernel", "name": {"name": 5}, "ts": 1},
       {"ph": "X", "cat": "kernel", "name": null, "ts": "1"}, [{"ph": "X"}], 7,

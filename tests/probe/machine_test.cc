@@ -68,6 +68,10 @@ TEST_F(MachineTest, Processors) {
   fake_.Write("sys/devices/system/cpu/online", "0-7\n");
   fake_.Write("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,4\n");
   fake_.Write("sys/devices/system/node/online", "0-1\n");
+  for (int core = 0; core < 8; ++core) {
+    fake_.Write(format("sys/devices/system/cpu/cpu{}/topology/physical_package_id", core),
+                core < 4 ? "0\n" : "1\n");
+  }
   fake_.Write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
   fake_.Write("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3700000\n");
   fake_.Write(own_ + "status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0-2,5\n");
@@ -76,6 +80,7 @@ TEST_F(MachineTest, Processors) {
   EXPECT_EQ(cores.online, Reading<int>(8));
   EXPECT_EQ(cores.allowed, Reading<int>(4));
   EXPECT_EQ(cores.threads_per_core, Reading<int>(2));
+  EXPECT_EQ(cores.sockets, Reading<int>(2));
   EXPECT_EQ(cores.numa_nodes, Reading<int>(2));
   EXPECT_EQ(cores.governor, Reading<std::string>("powersave"));
   EXPECT_EQ(cores.mhz, Reading<int>(2600));
@@ -160,6 +165,37 @@ TEST_F(MachineTest, Gpus) {
   ASSERT_EQ(gpus.gpus.size(), 2u);
   EXPECT_EQ(gpus.gpus[0].values->most_pcie_width, Reading<int>(16));
   EXPECT_FALSE(gpus.gpus[1].values) << "it is lost";
+  EXPECT_TRUE(gpus.links.empty()) << "only one answers";
+}
+
+TEST_F(MachineTest, LinksBetweenGpus) {
+  const ScriptedNvml nvml(
+      "devices 4\n*.name NVIDIA X\n0.links 1:10:0:0 2:50:0:5 3:50:4:5\n1.links 2:30:0:5\n"
+      "2.links 3:20:0:0\n");
+  options_.gpus = ScriptedNvml::Options();
+  const Machine machine = Read();
+  const std::vector<GpuLink>& links = machine.gpus.links;
+  ASSERT_EQ(links.size(), 6u);
+  EXPECT_EQ(links[0].path, Reading<std::string>("NVLink"));
+  EXPECT_EQ(links[0].peer_access, Reading<bool>(true));
+  EXPECT_EQ(links[1].path, Reading<std::string>("several NUMA nodes"));
+  EXPECT_EQ(links[2].peer_access, Reading<bool>(false));
+  EXPECT_EQ(links[3].path, Reading<std::string>("a PCIe host bridge"));
+  EXPECT_THAT(links[4].path.reason(), HasSubstr("nvmlDeviceGetTopologyCommonAncestor"));
+  EXPECT_FALSE(links[4].peer_access);
+  const std::string text = MachineText(machine);
+  EXPECT_THAT(text, HasSubstr("0-1, 2-3: NVLink, with peer access"));
+  EXPECT_THAT(text, HasSubstr("0-3: several NUMA nodes, without peer access"));
+  EXPECT_THAT(MachineJson(machine),
+              HasSubstr(R"("links":[{"devices":[0,1],"path":"NVLink","peer_access":true},)"));
+}
+
+TEST_F(MachineTest, LinksOfAnOldDriverAreUnavailable) {
+  const ScriptedNvml nvml("devices 2\n*.name NVIDIA X\nfail nvmlDeviceGetP2PStatus 13\n");
+  options_.gpus = ScriptedNvml::Options();
+  const MachineGpus gpus = Read().gpus;
+  ASSERT_EQ(gpus.links.size(), 1u);
+  EXPECT_THAT(gpus.links[0].peer_access.reason(), HasSubstr("a newer driver has it"));
 }
 
 }  // namespace

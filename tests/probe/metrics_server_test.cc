@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "recpack/base/error.h"
-#include "tests/loader/error_of.h"
+#include "tests/base/error_of.h"
 #include "tests/probe/http_client.h"
 
 namespace recpack::probe {

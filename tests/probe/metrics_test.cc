@@ -10,6 +10,7 @@
 
 #include "src/probe/causes/decide.h"
 #include "src/probe/live/exposition.h"
+#include "tests/probe/second.h"
 
 namespace recpack::probe {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 const MetricLabels kLabels = {.job = "resnet", .rank = "3", .user = "ann", .host = "n1"};
 constexpr char kOwn[] = R"(job="resnet",rank="3",user="ann",host="n1")";
@@ -195,6 +194,27 @@ TEST(Metrics, OfLoaders) {
                                    loader + R"(,stage="decode")", "1000")));
   EXPECT_THAT(text, Not(HasSubstr("recprobe_loader_stage_bytes_total{" + std::string(kOwn) + "," +
                                   loader + ",stage=\"room\"")));
+}
+
+TEST(Metrics, OfLoadersThatReadFromAStore) {
+  Evidence evidence = Training(100);
+  evidence.loaders.resize(1);
+  LoaderSample& sample = evidence.loaders[0];
+  sample.time = 1000 * kSecond;
+  sample.process = 7;
+  sample.stats.workers.resize(2);
+  EXPECT_THAT(TextOf(evidence), Not(HasSubstr("recprobe_loader_store_")));
+  for (WorkerStats& worker : sample.stats.workers) {
+    worker.store = {.requests = 5, .bytes = 700, .throttled = 2, .retried = 3, .cache_misses = 9};
+  }
+  const std::string text = TextOf(evidence);
+  const std::string loader = R"(process="7",loader="0")";
+  EXPECT_THAT(text, HasSubstr(Line("recprobe_loader_store_requests_total", loader, "10")));
+  EXPECT_THAT(text, HasSubstr(Line("recprobe_loader_store_bytes_total", loader, "1400")));
+  EXPECT_THAT(text, HasSubstr(Line("recprobe_loader_store_throttled_total", loader, "4")));
+  EXPECT_THAT(text, HasSubstr(Line("recprobe_loader_store_retried_total", loader, "6")));
+  EXPECT_THAT(text, HasSubstr(Line("recprobe_loader_store_cache_hit_bytes_total", loader, "0")));
+  EXPECT_THAT(text, HasSubstr(Line("recprobe_loader_store_cache_miss_bytes_total", loader, "18")));
 }
 
 TEST(Metrics, OfLoadersThatHaveEndedNothingIsSaid) {

@@ -46,6 +46,15 @@ TEST(NvmlAbiTest, NumbersAreNvmls) {
   EXPECT_EQ(nvml::kPcieTx, unsigned{NVML_PCIE_UTIL_TX_BYTES});
   EXPECT_EQ(nvml::kPcieRx, unsigned{NVML_PCIE_UTIL_RX_BYTES});
   EXPECT_EQ(nvml::kTemperatureGpu, unsigned{NVML_TEMPERATURE_GPU});
+  EXPECT_EQ(nvml::kP2pRead, unsigned{NVML_P2P_CAPS_INDEX_READ});
+  EXPECT_EQ(nvml::kP2pNvlink, unsigned{NVML_P2P_CAPS_INDEX_NVLINK});
+  EXPECT_EQ(nvml::kP2pOk, unsigned{NVML_P2P_STATUS_OK});
+  EXPECT_EQ(nvml::kOneBoard, unsigned{NVML_TOPOLOGY_INTERNAL});
+  EXPECT_EQ(nvml::kOneSwitch, unsigned{NVML_TOPOLOGY_SINGLE});
+  EXPECT_EQ(nvml::kSwitches, unsigned{NVML_TOPOLOGY_MULTIPLE});
+  EXPECT_EQ(nvml::kHostBridge, unsigned{NVML_TOPOLOGY_HOSTBRIDGE});
+  EXPECT_EQ(nvml::kNumaNode, unsigned{NVML_TOPOLOGY_NODE});
+  EXPECT_EQ(nvml::kNumaNodes, unsigned{NVML_TOPOLOGY_SYSTEM});
   EXPECT_EQ(nvml::kUninitialized, NVML_ERROR_UNINITIALIZED);
   EXPECT_EQ(nvml::kNotSupported, NVML_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(nvml::kNoPermission, NVML_ERROR_NO_PERMISSION);

@@ -77,7 +77,7 @@ TEST(PythonHook, AFolderThatCannotBeWrittenIsNamed) {
 
 class WhyNot : public testing::Test {
  protected:
-  std::string Of(const std::vector<std::string>& command) const {
+  std::string Reason(const std::vector<std::string>& command) const {
     return WhyPythonIsNotHooked(command, {{"RECPACK_EVENTS=/r", "PYTHONPATH=/r/python:/x"}}, "/r");
   }
   std::string In(const std::vector<std::string>& environment) const {
@@ -86,19 +86,20 @@ class WhyNot : public testing::Test {
 };
 
 TEST_F(WhyNot, NothingIsSaidOfWhatIsHookedOrNoPython) {
-  EXPECT_THAT(Of({"/usr/bin/python3.11", "-u", "-X", "dev", "-Werror", "-W", "-S", "a.py", "-S"}),
-              IsEmpty());
-  EXPECT_THAT(Of({"python", "-m", "torch.distributed.run", "-I"}), IsEmpty());
-  EXPECT_THAT(Of({"python", "-c", "x = 1", "-E"}), IsEmpty());
-  EXPECT_THAT(Of({"python", "-cSI"}), IsEmpty());
+  EXPECT_THAT(
+      Reason({"/usr/bin/python3.11", "-u", "-X", "dev", "-Werror", "-W", "-S", "a.py", "-S"}),
+      IsEmpty());
+  EXPECT_THAT(Reason({"python", "-m", "torch.distributed.run", "-I"}), IsEmpty());
+  EXPECT_THAT(Reason({"python", "-c", "x = 1", "-E"}), IsEmpty());
+  EXPECT_THAT(Reason({"python", "-cSI"}), IsEmpty());
   EXPECT_THAT(WhyPythonIsNotHooked({{"/bin/sh", "-S"}}, {}, "/r"), IsEmpty());
   EXPECT_THAT(WhyPythonIsNotHooked({}, {}, "/r"), IsEmpty());
 }
 
 TEST_F(WhyNot, OptionsThatKeepItOutAreNamed) {
-  EXPECT_THAT(Of({"python", "-S", "a.py"}), HasSubstr("without -S"));
-  EXPECT_THAT(Of({"python", "-uI", "a.py"}), HasSubstr("without -I"));
-  EXPECT_THAT(Of({"python", "--check-hash-based-pycs", "never", "-E", "a.py"}),
+  EXPECT_THAT(Reason({"python", "-S", "a.py"}), HasSubstr("without -S"));
+  EXPECT_THAT(Reason({"python", "-uI", "a.py"}), HasSubstr("without -I"));
+  EXPECT_THAT(Reason({"python", "--check-hash-based-pycs", "never", "-E", "a.py"}),
               HasSubstr("without -E"));
 }
 

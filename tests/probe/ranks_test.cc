@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/probe/causes/hidden_ranks.h"
 #include "src/probe/evidence/hook_samples.h"
+#include "src/probe/share/hidden_ranks.h"
 
 namespace recpack::probe {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/probe/causes/stage_use.h"
+#include "src/probe/stages/stage_use.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -192,14 +192,14 @@ TEST(StageUse, NumbersOfThreadsEndWithTheCores) {
 TEST(StageUse, WhatIsNotMeasuredIsUnavailableInJson) {
   Ceilings none = Known();
   none.rates.clear();
-  const auto json =
+  const auto told =
       nlohmann::json::parse(LoaderUseJson(FindUse({.decode = 5, .read = 3, .input = 2}, none)));
-  for (const auto& stage : json["stages"]) {
+  for (const auto& stage : told["stages"]) {
     EXPECT_TRUE(stage["ceiling"].contains("unavailable")) << stage;
     EXPECT_TRUE(stage["ceiling_share"].contains("unavailable")) << stage;
     EXPECT_TRUE(stage["rate"].is_number()) << stage;
   }
-  for (const auto& row : json["what_if"]) EXPECT_GE(row["training_per_s"], 0) << row;
+  for (const auto& row : told["what_if"]) EXPECT_GE(row["training_per_s"], 0) << row;
 }
 
 }  // namespace

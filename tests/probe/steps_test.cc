@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tests/probe/second.h"
+
 namespace recpack::probe {
 namespace {
 
@@ -377,7 +379,6 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
 
 // Many trainings in separate processes, one after the other: memory does not grow.
 TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
-  constexpr int64_t kSecond = 1'000'000'000;
   constexpr size_t kTrainings = 10, kSteps = 300;
   StepCollector collector(100);
   for (size_t training = 0; training < kTrainings; ++training) {
@@ -400,14 +401,14 @@ TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
 // Memory is bounded also for many events within a minute.
 TEST(StepCollector, KeepsOnlyTheLastStepOfATrainerThatGoesOn) {
   constexpr size_t kSteps = 2000, kMost = 100;
-  constexpr int64_t kMillisecond = 1'000'000;
+  constexpr int64_t kStepLength = 1'000'000;
   StepCollector collector(kMost);
   for (size_t i = 0; i < kSteps; ++i) {
-    const int64_t begin = static_cast<int64_t>(i) * kMillisecond;
+    const int64_t begin = static_cast<int64_t>(i) * kStepLength;
     std::vector<TimedEvent> step = {
-        StepEvent(EventKind::kInputWait, begin, begin + kMillisecond / 10),
-        StepEvent(EventKind::kDevice, begin + kMillisecond / 10, begin + kMillisecond),
-        StepEvent(EventKind::kStep, begin, begin + kMillisecond)};
+        StepEvent(EventKind::kInputWait, begin, begin + kStepLength / 10),
+        StepEvent(EventKind::kDevice, begin + kStepLength / 10, begin + kStepLength),
+        StepEvent(EventKind::kStep, begin, begin + kStepLength)};
     step[2].event.value = i;
     collector.Add(std::move(step));
     EXPECT_LE(collector.pending(), kMost + 3) << i;

@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/probe/second.h"
+
 namespace recpack::probe {
 namespace {
 
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr uint64_t kMs = 1'000'000;
 
 class SystemRatesTest : public testing::Test {

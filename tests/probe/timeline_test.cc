@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/probe/second.h"
+
 namespace recpack::probe {
 namespace {
 
 using testing::ElementsAre;
 using testing::Optional;
-
-constexpr int64_t kS = 1'000'000'000;
 
 TimelineValue Cpu(double value) { return {"cpu", "", "used", "cores", value}; }
 TimelineValue Core(int core, double value) {
@@ -18,11 +18,11 @@ TimelineValue Core(int core, double value) {
 
 TEST(Timeline, KeepsWhatFits) {
   TimelineRecorder recorder(4);
-  recorder.Add(0, kS, {Cpu(1), Core(0, 0.5)});
-  recorder.Add(kS, 3 * kS, {Cpu(2), Core(0, 0.25)});
+  recorder.Add(0, kSecond, {Cpu(1), Core(0, 0.5)});
+  recorder.Add(kSecond, 3 * kSecond, {Cpu(2), Core(0, 0.25)});
   const Timeline timeline = recorder.Collected();
-  EXPECT_THAT(timeline.begin, ElementsAre(0, kS));
-  EXPECT_THAT(timeline.end, ElementsAre(kS, 3 * kS));
+  EXPECT_THAT(timeline.begin, ElementsAre(0, kSecond));
+  EXPECT_THAT(timeline.end, ElementsAre(kSecond, 3 * kSecond));
   ASSERT_EQ(timeline.series.size(), 2u);
   EXPECT_EQ(timeline.series[1].of, "core 0");
   EXPECT_THAT(timeline.series[1].values, ElementsAre(Optional(0.5), Optional(0.25)));
@@ -33,7 +33,7 @@ TEST(Timeline, ALongOneIsMeansOverTimeAndLosesNothing) {
   double integral = 0;
   int64_t at = 0;
   for (int i = 0; i < 1000; ++i) {
-    const int64_t length = (1 + i % 3) * kS;
+    const int64_t length = (1 + i % 3) * kSecond;
     recorder.Add(at, at + length, {Cpu(i)});
     integral += i * static_cast<double>(length);
     at += length;
@@ -54,9 +54,9 @@ TEST(Timeline, ALongOneIsMeansOverTimeAndLosesNothing) {
 
 TEST(Timeline, WhatWasNotSeenIsMissingAndNotZero) {
   TimelineRecorder recorder(4);
-  recorder.Add(0, kS, {Cpu(1)});
-  recorder.Add(kS, 2 * kS, {Cpu(1), Core(1, 0.5)});
-  recorder.Add(2 * kS, 3 * kS, {Core(1, 0.5)});
+  recorder.Add(0, kSecond, {Cpu(1)});
+  recorder.Add(kSecond, 2 * kSecond, {Cpu(1), Core(1, 0.5)});
+  recorder.Add(2 * kSecond, 3 * kSecond, {Core(1, 0.5)});
   const Timeline timeline = recorder.Collected();
   EXPECT_THAT(timeline.series[0].values, ElementsAre(Optional(1.0), Optional(1.0), std::nullopt));
   EXPECT_THAT(timeline.series[1].values, ElementsAre(std::nullopt, Optional(0.5), Optional(0.5)));
@@ -64,9 +64,9 @@ TEST(Timeline, WhatWasNotSeenIsMissingAndNotZero) {
 
 TEST(Timeline, AStretchThatSawAFigureHalfOfTheTimeHasTheMeanOfThatHalf) {
   TimelineRecorder recorder(2);
-  recorder.Add(0, kS, {Cpu(4)});
-  recorder.Add(kS, 2 * kS, {});
-  recorder.Add(2 * kS, 3 * kS, {Cpu(1)});
+  recorder.Add(0, kSecond, {Cpu(4)});
+  recorder.Add(kSecond, 2 * kSecond, {});
+  recorder.Add(2 * kSecond, 3 * kSecond, {Cpu(1)});
   EXPECT_THAT(recorder.Collected().series[0].values, ElementsAre(Optional(4.0), Optional(1.0)));
 }
 
@@ -79,7 +79,7 @@ TEST(Timeline, NoTimeIsNoStretch) {
 
 TEST(Timeline, SeriesAreBoundedAndThoseLeftOutAreCounted) {
   TimelineRecorder recorder(4, 2);
-  recorder.Add(0, kS, {Core(0, 1), Core(1, 1), Core(2, 1)});
+  recorder.Add(0, kSecond, {Core(0, 1), Core(1, 1), Core(2, 1)});
   EXPECT_EQ(recorder.Collected().series.size(), 2u);
   EXPECT_EQ(recorder.left_out(), 1u);
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "src/probe/events/kineto_trace.h"
 #include "tests/golden.h"
 
@@ -34,6 +36,13 @@ TimedEvent Copy(CopyKind kind, int64_t begin, int64_t end, uint64_t bytes = 0) {
   return On(0, EventKind::kCopy, "Memset", begin, end, kind, bytes);
 }
 
+const TraceTable& TableOf(const TraceSummary& summary, const std::string& title) {
+  for (const TraceTable& table : summary.tables) {
+    if (table.title == title) return table;
+  }
+  throw std::runtime_error("no table " + title);
+}
+
 TEST(TraceSummaryTest, NothingIsNothing) {
   const TraceSummary summary = Summarise({});
   EXPECT_THAT(summary.tables, IsEmpty());
@@ -43,13 +52,12 @@ TEST(TraceSummaryTest, NothingIsNothing) {
 TEST(TraceSummaryTest, AddsUpCallsByName) {
   const TraceSummary summary = Summarise(
       {Kernel("a", 0, 10), Kernel("b", 10, 100), Kernel("a", 100, 130), Kernel("c", 130, 170)});
-  ASSERT_THAT(summary.tables, SizeIs(1));
-  EXPECT_EQ(summary.tables[0].title, "GPU activities");
-  EXPECT_EQ(summary.tables[0].time, 170);
-  EXPECT_THAT(summary.tables[0].rows,
-              ElementsAre(TraceRow{"b", 90, 1, 90, 90, 0}, TraceRow{"a", 40, 2, 10, 30, 0},
-                          TraceRow{"c", 40, 1, 40, 40, 0}));
-  EXPECT_EQ(summary.tables[0].rows[1].average(), 20.0);
+  const TraceTable& table = TableOf(summary, "Device activities");
+  EXPECT_EQ(table.time, 170);
+  EXPECT_THAT(table.rows, ElementsAre(TraceRow{"b", 90, 1, 90, 90, 0, "other"},
+                                      TraceRow{"a", 40, 2, 10, 30, 0, "other"},
+                                      TraceRow{"c", 40, 1, 40, 40, 0, "other"}));
+  EXPECT_EQ(table.rows[1].average(), 20.0);
 }
 
 TEST(TraceSummaryTest, NamesAreAsManyAsPeopleRead) {
@@ -76,12 +84,25 @@ TEST(TraceSummaryTest, CopiesAreByKindWithTheirBytes) {
       {Copy(CopyKind::kHostToDevice, 0, 50, 100), Copy(CopyKind::kHostToDevice, 60, 70, 5),
        Copy(CopyKind::kDeviceToHost, 70, 75, 7), Copy(CopyKind::kDeviceToDevice, 80, 84, 8),
        Copy(CopyKind::kPeerToPeer, 90, 93, 9), Copy(CopyKind::kNone, 95, 97, 2)});
-  EXPECT_THAT(summary.tables.at(0).rows,
-              ElementsAre(TraceRow{"[CUDA memcpy HtoD]", 60, 2, 10, 50, 105},
-                          TraceRow{"[CUDA memcpy DtoH]", 5, 1, 5, 5, 7},
-                          TraceRow{"[CUDA memcpy DtoD]", 4, 1, 4, 4, 8},
-                          TraceRow{"[CUDA memcpy PtoP]", 3, 1, 3, 3, 9},
-                          TraceRow{"[Memset]", 2, 1, 2, 2, 2}));
+  EXPECT_THAT(TableOf(summary, "Device activities").rows,
+              ElementsAre(TraceRow{"[CUDA memcpy HtoD]", 60, 2, 10, 50, 105, "copy HtoD"},
+                          TraceRow{"[CUDA memcpy DtoH]", 5, 1, 5, 5, 7, "copy DtoH"},
+                          TraceRow{"[CUDA memcpy DtoD]", 4, 1, 4, 4, 8, "copy DtoD"},
+                          TraceRow{"[CUDA memcpy PtoP]", 3, 1, 3, 3, 9, "copy PtoP"},
+                          TraceRow{"[Memset]", 2, 1, 2, 2, 2, "fill"}));
+}
+
+TEST(TraceSummaryTest, OperationsAreTheClassesOfAllNames) {
+  const TraceSummary summary = Summarise(
+      {Kernel("sm80_xmma_dgrad_a", 0, 10), Kernel("sm80_xmma_dgrad_b", 10, 40),
+       Kernel("mystery", 40, 45), On(0, EventKind::kCollective, "ncclDevKernel_X", 45, 47),
+       Copy(CopyKind::kPeerToPeer, 47, 50, 9), Copy(CopyKind::kPeerToPeer, 50, 51, 2)});
+  EXPECT_THAT(
+      TableOf(summary, "Operations").rows,
+      ElementsAre(TraceRow{"convolution backward data", 40, 2, 10, 30, 0, ""},
+                  TraceRow{"other", 5, 1, 5, 5, 0, ""}, TraceRow{"copy PtoP", 4, 2, 1, 3, 11, ""},
+                  TraceRow{"collective", 2, 1, 2, 2, 0, ""}));
+  EXPECT_EQ(summary.tables[0].time, 51);
 }
 
 TEST(TraceSummaryTest, CollectivesCallsAndRangesHaveTablesOfTheirOwn) {
@@ -97,8 +118,9 @@ TEST(TraceSummaryTest, CollectivesCallsAndRangesHaveTablesOfTheirOwn) {
     titles.push_back(table.title);
     rows.push_back(table.rows.size());
   }
-  EXPECT_THAT(titles, ElementsAre("GPU activities", "NCCL", "CUDA calls", "Ranges"));
-  EXPECT_THAT(rows, ElementsAre(2, 1, 1, 1));
+  EXPECT_THAT(titles,
+              ElementsAre("Operations", "Device activities", "NCCL", "CUDA calls", "Ranges"));
+  EXPECT_THAT(rows, ElementsAre(2, 2, 1, 1, 1));
   EXPECT_THAT(summary.devices, SizeIs(1));
 }
 
@@ -119,6 +141,31 @@ TEST(DeviceUseTest, KernelsAtOnceCountOnce) {
   EXPECT_EQ(use.idle, 50);
   EXPECT_EQ(use.utilisation(), 250.0 / 300);
   EXPECT_THAT(use.longest, ElementsAre(DeviceGap{250, 300}));
+}
+
+TEST(DeviceUseTest, TimesAreKeptByKernelsAtOnce) {
+  TimedEvent beside = Kernel("b", 20, 60);
+  beside.event.lane = 7;
+  const DeviceUse use =
+      Summarise({Copy(CopyKind::kHostToDevice, 0, 10), Kernel("a", 10, 50), beside,
+                 On(0, EventKind::kCollective, "ncclAll", 40, 45), Kernel("c", 60, 70),
+                 Kernel("nothing", 65, 65), Copy(CopyKind::kDeviceToHost, 90, 100)})
+          .devices.at(0);
+  EXPECT_THAT(use.at_once, ElementsAre(10 + 30, 10 + 10 + 10, 20 + 5, 5));
+  EXPECT_EQ(use.kernel_times, 95);
+  EXPECT_EQ(use.mean_at_once(), 95.0 / 60);
+  EXPECT_EQ(use.concurrency(), 0.3);
+  EXPECT_EQ(use.streams, 2u);
+}
+
+TEST(DeviceUseTest, MoreKernelsAtOnceThanAnyoneCountsAreTheLast) {
+  std::vector<TimedEvent> events(40, Kernel("k", 0, 10));
+  events.push_back(Kernel("k", 10, 11));
+  const DeviceUse use = Summarise(events).devices.at(0);
+  ASSERT_THAT(use.at_once, SizeIs(DeviceUse::kMostAtOnce + 1));
+  EXPECT_EQ(use.at_once.back(), 10);
+  EXPECT_EQ(use.at_once[1], 1);
+  EXPECT_EQ(use.mean_at_once(), 401.0 / 11);
 }
 
 TEST(DeviceUseTest, AnyWorkEndsAGap) {
@@ -185,7 +232,7 @@ TEST(DeviceUseTest, DevicesAndProcessesAreApart) {
 }
 
 TEST(DeviceUseTest, ATraceOfPyTorch) {
-  const KinetoTrace trace = ReadKinetoTrace(GoldenPath("kineto/cuda.json"));
+  const ProfilerTrace trace = ReadKinetoTrace(GoldenPath("kineto/cuda.json"));
   const DeviceUse use = Summarise(trace.events).devices.at(0);
   EXPECT_EQ(use.begin, 210'000);
   EXPECT_EQ(use.end, 390'000);
@@ -197,16 +244,30 @@ TEST(DeviceUseTest, ATraceOfPyTorch) {
 }
 
 TEST(TraceTextTest, HasTheFamiliarForm) {
-  TraceTable table = {.title = "GPU activities", .time = 4'000'000'000};
+  TraceTable table = {.title = "Device activities", .time = 4'000'000'000};
   table.rows = {{"kernel", 3'000'000'000, 4, 1'500, 2'999'998'500, 0},
                 {"[CUDA memcpy HtoD]", 1'000'000'000, 2, 999, 999'999'001, 5}};
   EXPECT_EQ(TraceTableText(table),
-            "GPU activities:\n"
+            "Device activities:\n"
             " Time(%)        Time     Calls         Avg         Min         Max  Name\n"
             "  75.00%     3.0000s         4    750.00ms    1.5000us     3.0000s  kernel\n"
             "  25.00%     1.0000s         2    500.00ms       999ns   1000.00ms  "
             "[CUDA memcpy HtoD]\n");
   EXPECT_THAT(TraceTableText(table, 1), HasSubstr("... and 1 more names"));
+}
+
+TEST(TraceTextTest, ClassesOfOperationsAreAColumn) {
+  TraceTable table = {.title = "Device activities", .time = 4'000};
+  table.rows = {{"kernel", 3'000, 1, 3'000, 3'000, 0, "matrix product"},
+                {"copy HtoD of a batch", 1'000, 1, 1'000, 1'000, 5, "copy HtoD"}};
+  EXPECT_EQ(TraceTableText(table),
+            "Device activities:\n"
+            " Time(%)        Time     Calls         Avg         Min         Max  "
+            "Operation       Name\n"
+            "  75.00%    3.0000us         1    3.0000us    3.0000us    3.0000us  "
+            "matrix product  kernel\n"
+            "  25.00%    1.0000us         1    1.0000us    1.0000us    1.0000us  "
+            "copy HtoD       of a batch\n");
 }
 
 }  // namespace

@@ -8,14 +8,13 @@
 
 #include "src/probe/command/child_command.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/probe/second.h"
 
 namespace recpack::probe {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 // A program called python3, started without the hook's environment.
 class UnhookedPythonsTest : public testing::Test {

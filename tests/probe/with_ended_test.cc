@@ -3,6 +3,7 @@
 
 #include "src/probe/procfs/system_rates.h"
 #include "src/probe/procfs/system_sample.h"
+#include "tests/probe/second.h"
 
 namespace recpack::probe {
 namespace {
@@ -10,12 +11,10 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-constexpr int64_t kS = 1'000'000'000;
-
 // Process 7 with thread 8; with thread 9 and process 5 unless they have ended.
 SystemSample At(int64_t seconds, bool ended) {
-  const auto ran = static_cast<uint64_t>(seconds * kS);
-  SystemSample sample{.time_ns = seconds * kS};
+  const auto ran = static_cast<uint64_t>(seconds * kSecond);
+  SystemSample sample{.time_ns = seconds * kSecond};
   sample.processes = {{.process = 7, .start_ticks = 1}};
   sample.threads = {{.thread = 8, .process = 7, .run_ns = ran / 2}};
   if (!ended) {

@@ -13,6 +13,7 @@
 #include "src/probe/command/watched_process.h"
 #include "src/probe/gpu/gpu_sampler.h"
 #include "src/probe/procfs/process_strings.h"
+#include "src/probe/util/units.h"
 #include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
@@ -158,12 +159,12 @@ double WatchSeconds(const AttachFlags& flags) {
   return flags.prometheus.address.empty() ? kSeconds : std::numeric_limits<double>::infinity();
 }
 
-int RunAttach(const AttachFlags& flags) {
+int RunAttach(AttachFlags& flags) {
   std::vector<std::string> unseen;
   Watched watched(flags.gpu.empty() ? std::vector<int>{flags.pid} : OnGpus(flags.gpu, unseen));
   const std::vector<int>& roots = watched.numbers();
   EndWatchBySignals();
-  if (flags.watch.report.wanted()) probe::CheckReportFolder(flags.watch.report.folder);
+  CheckReportFlag(flags.watch.report, probe::ReadCommandLine(roots.front()).value_or(Words{}));
   probe::ReportParts parts = MakeParts(flags, roots.front(), watched);
   LiveMetrics metrics(flags.prometheus, parts.job);
   probe::Watch watch({.roots = roots});
@@ -185,7 +186,7 @@ int RunAttach(const AttachFlags& flags) {
   parts.ceilings = probe::KeptCeilings();
   const int finding =
       ShowVerdict(verdict, probe::MakeLoaderUse(evidence, parts.ceilings), flags.watch);
-  parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
+  parts.job.seconds = probe::Seconds(EventLog::Now() - parts.begin);
   parts.timeline = watch.SampledTimeline();
   WriteReport(flags.watch.report, probe::MakeReport(std::move(parts), evidence, std::move(verdict)),
               {}, 0);
@@ -196,6 +197,10 @@ int RunAttach(const AttachFlags& flags) {
 
 void AddAttach(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("attach", "Watch a running program.");
+  command.footer(
+      "Examples:\n"
+      "  recprobe attach --pid 4711 --seconds 60\n"
+      "  recprobe attach --gpu all --report report\n");
   const auto flags = std::make_shared<AttachFlags>();
   CLI::Option_group& what = *command.add_option_group("what");
   what.add_option("--pid", flags->pid, "Process to watch, with its children.")->check(Positive());

@@ -30,6 +30,9 @@ int RunCompare(const CompareFlags& flags) {
 void AddCompare(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
       "compare", "Compare two reports: what surely changed, and what is within the error.");
+  command.footer(
+      "Examples:\n"
+      "  recprobe compare before after\n");
   const auto flags = std::make_shared<CompareFlags>();
   command.add_option("A", flags->a, "A report.json, or its folder.")->required();
   command.add_option("B", flags->b, "The report to compare with A.")->required();

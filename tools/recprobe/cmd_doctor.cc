@@ -18,6 +18,7 @@
 #include "src/shards/layout/layout.h"
 #include "tools/recprobe/command.h"
 #include "tools/some_jpegs.h"
+#include "tools/store_link.h"
 
 namespace recpack::tool {
 namespace {
@@ -30,6 +31,7 @@ constexpr size_t kMostFiles = 256;
 
 struct DoctorFlags {
   std::string data;
+  std::string store;
   double seconds = 30;
   bool fresh = false;
   bool keep = true;
@@ -167,7 +169,18 @@ std::string AgeText(const probe::Ceilings& ceilings) {
                 age / 60);
 }
 
+int MeasureStore(const DoctorFlags& flags) {
+  const StoreLink link = MeasureLink(flags.store, std::chrono::duration<double>(flags.seconds));
+  if (flags.json) {
+    PrintJson(Json{{"link", LinkJson(link)}});
+  } else {
+    std::printf("%s", LinkText(link).c_str());
+  }
+  return kDone;
+}
+
 int RunDoctor(const DoctorFlags& flags) {
+  if (!flags.store.empty()) return MeasureStore(flags);
   if (!flags.data.empty() && !fs::exists(flags.data)) FindData(flags.data);  // throws
   const probe::Machine machine =
       probe::ReadMachine({.data = flags.data.empty() ? "." : flags.data});
@@ -200,11 +213,19 @@ void AddDoctor(CLI::App& app, int& exit_code) {
       "docs/reference/doctor.md.\n\n"
       "Examples:\n"
       "  recprobe doctor --data shards\n"
-      "  recprobe doctor --fresh --seconds 5 --json");
+      "  recprobe doctor --fresh --seconds 5 --json\n"
+      "  recprobe doctor --store s3://bucket/data --seconds 5");
   command.add_option("--data", flags->data,
                      "Shards or files that a training reads, to measure their storage and pictures "
                      "(default: the storage of the current folder, and synthetic pictures).");
-  command.add_option("--seconds", flags->seconds, "Approximate maximum time for the ceilings.")
+  command
+      .add_option("--store", flags->store,
+                  "Instead, measure the link to this store (s3://, gs:// or https://): ranges of "
+                  "several sizes, several at a time.")
+      ->excludes("--data");
+  command
+      .add_option("--seconds", flags->seconds,
+                  "Approximate maximum time for the ceilings, or for the link.")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 3600.0));
   command.add_flag("--fresh", flags->fresh, "Measure again instead of using cached ceilings.");

@@ -26,6 +26,10 @@ void AddMerge(CLI::App& app, int& exit_code) {
                                           "Join the reports of many ranks or jobs: hours lost to "
                                           "input, cause, cure. Exits with 1 if "
                                           "some had to be left out.");
+  command.footer(
+      "Examples:\n"
+      "  recprobe merge reports\n"
+      "  recprobe merge reports --json\n");
   const auto flags = std::make_shared<MergeFlags>();
   command
       .add_option("folder", flags->folder,

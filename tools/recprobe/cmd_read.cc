@@ -7,9 +7,10 @@
 #include "recpack/base/folders.h"
 #include "src/probe/causes/decide.h"
 #include "src/probe/events/event_folder.h"
-#include "src/probe/events/kineto_trace.h"
+#include "src/probe/events/profiler_trace.h"
 #include "src/probe/evidence/hook_samples.h"
 #include "src/probe/steps/trace_summary.h"
+#include "src/probe/util/units.h"
 #include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"
@@ -33,8 +34,8 @@ struct Told {
   bool accelerators = true;  // default if unknown
 };
 
-Told ReadKineto(const std::string& path) {
-  probe::KinetoTrace trace = probe::ReadKinetoTrace(path);
+Told ReadProfiler(const std::string& path) {
+  probe::ProfilerTrace trace = probe::ReadProfilerTrace(path);
   Told told{.events = std::move(trace.events), .unseen = {}, .job = {}};
   told.job.rank = trace.rank;
   told.job.world_size = trace.world_size;
@@ -45,14 +46,14 @@ Told ReadKineto(const std::string& path) {
   return told;
 }
 
-// Reads a trace of PyTorch's profiler, or a folder of event files.
+// Reads a trace of another profiler, or a folder of event files.
 Told Read(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) return ReadKineto(path);
+  if (!std::filesystem::is_directory(path)) return ReadProfiler(path);
   probe::EventReader reader(path);
   Told told{.events = reader.Poll(), .unseen = reader.damage(), .job = {}};
   if (told.events.empty()) {
     throw Error(ErrorKind::kNotFound, "has no events", {.path = path},
-                "name a folder that `recprobe run --keep` wrote, or a trace of PyTorch's profiler");
+                "name a folder that `recprobe run --keep` wrote, or a trace of another profiler");
   }
   for (const auto& lines : {probe::ReadNotices(path), probe::ReadLosses(path)}) {
     told.unseen.insert(told.unseen.end(), lines.begin(), lines.end());
@@ -64,18 +65,23 @@ Told Read(const std::string& path) {
 probe::Evidence MakeEvidence(const Told& told, int64_t last) {
   probe::ReportedRanks ranks;
   ranks.Add(told.events);
+  probe::ReportedSettings settings;
+  settings.Add(told.events);
   probe::Evidence evidence{
       .trainers = probe::FindSteps(told.events, last),
       .ranks = ranks.All(),
+      .settings = settings.All(),
       .accelerators = told.accelerators,
-      .no_steps = "the trace has no steps (ProfilerStep#, profiler.step()) and no batches",
+      .no_steps =
+          "the trace has no steps (ProfilerStep#, profiler.step(), NVTX ranges, "
+          "tf.profiler.experimental.Trace with step_num) and no batches",
       .unseen = told.unseen};
   probe::SelectTraining(probe::Training::kLongest, evidence);
   return evidence;
 }
 
-void RunRead(const ReadFlags& flags) {
-  if (flags.report.wanted()) probe::CheckReportFolder(flags.report.folder);
+void RunRead(ReadFlags& flags) {
+  CheckReportFlag(flags.report, {});
   Told told = Read(flags.trace);
   int64_t first = INT64_MAX, last = 0;
   for (const probe::TimedEvent& timed : told.events) {
@@ -93,7 +99,7 @@ void RunRead(const ReadFlags& flags) {
   }
   if (!flags.report.wanted()) return;
   told.job.name = flags.job.empty() ? PlainPath(flags.trace).filename().string() : flags.job;
-  told.job.seconds = static_cast<double>(std::max<int64_t>(0, last - first)) * 1e-9;
+  told.job.seconds = probe::Seconds(std::max<int64_t>(0, last - first));
   const probe::Report report = probe::MakeReport({.recprobe = RECPACK_VERSION,
                                                   .job = std::move(told.job),
                                                   .begin = told.events.empty() ? 0 : first,
@@ -107,10 +113,17 @@ void RunRead(const ReadFlags& flags) {
 void AddRead(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
       "read", "Analyse a trace as `run` does: verdict, kernels, copies, gaps of the devices.");
+  command.footer(
+      "Examples:\n"
+      "  recprobe read trace.json.gz\n"
+      "  recprobe read profile.sqlite --report report\n"
+      "  recprobe read events --json\n");
   const auto flags = std::make_shared<ReadFlags>();
   command
-      .add_option("trace", flags->trace,
-                  "A trace of PyTorch's profiler (.json, .json.gz), or a folder of event files.")
+      .add_option(
+          "trace", flags->trace,
+          "A trace of PyTorch's profiler (.json, .json.gz), of Nsight Systems (.sqlite), of "
+          "the profiler of TensorFlow or JAX (.xplane.pb), or a folder of event files.")
       ->required();
   command.add_option("--rows", flags->rows, "Rows per table in text output.")
       ->capture_default_str();

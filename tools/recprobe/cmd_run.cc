@@ -13,7 +13,9 @@
 #include "src/probe/causes/decide.h"
 #include "src/probe/command/child_command.h"
 #include "src/probe/events/event_folder.h"
+#include "src/probe/gpu/accelerators.h"
 #include "src/probe/hook/python_hook.h"
+#include "src/probe/util/units.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/run_command.h"
@@ -46,7 +48,7 @@ std::string MakeNewFolder(const std::string& path) {
 }
 
 // Path of the library that CUDA loads into traced programs: installed beside this program, or in
-// the build folder.
+// the build folder. Empty without GPUs in a build without CUPTI: there is nothing for it to trace.
 std::string InjectedLibrary() {
 #if defined(RECPROBE_INJECT)
   const fs::path program = fs::read_symlink("/proc/self/exe");
@@ -57,6 +59,7 @@ std::string InjectedLibrary() {
   throw Error(ErrorKind::kNotFound, "the tracing library is missing", {.path = beside},
               "install all of recprobe, or run it without --trace");
 #else
+  if (!probe::AnyAccelerator()) return {};
   throw Error(
       ErrorKind::kUnsupported, "this build cannot trace: it was built without CUPTI", {},
       "build it where CMake finds cupti.h, or read another profiler's trace: recprobe read");
@@ -84,8 +87,11 @@ Variables Environment(const RunFlags& flags, const std::string& events) {
   if (flags.trace) {
     const std::string library = InjectedLibrary();
     RefuseOtherProfilers(library);
-    variables.emplace_back("CUDA_INJECTION64_PATH", library);
-    variables.emplace_back("NVTX_INJECTION64_PATH", library);
+    variables.emplace_back("RECPACK_EVENTS_DETAIL", "operations");
+    if (!library.empty()) {
+      variables.emplace_back("CUDA_INJECTION64_PATH", library);
+      variables.emplace_back("NVTX_INJECTION64_PATH", library);
+    }
   }
   return variables;
 }
@@ -145,7 +151,7 @@ struct Ended {
 void KeepReport(const RunFlags& flags, const probe::Watch& watch, probe::ReportParts parts,
                 Ended ended) {
   if (!flags.watch.report.wanted()) return;
-  parts.job.seconds = static_cast<double>(EventLog::Now() - parts.begin) * 1e-9;
+  parts.job.seconds = probe::Seconds(EventLog::Now() - parts.begin);
   parts.job.exit_code = ended.end.exit_code;
   parts.timeline = watch.SampledTimeline();
   parts.trace = std::move(*ended.trace);
@@ -174,8 +180,8 @@ std::optional<std::chrono::seconds> FreeEventsAfter(const RunFlags& flags) {
   return probe::EventReader::kWrittenBack;
 }
 
-int RunAndWatch(const RunFlags& flags) {
-  if (flags.watch.report.wanted()) probe::CheckReportFolder(flags.watch.report.folder);
+int RunAndWatch(RunFlags& flags) {
+  CheckReportFlag(flags.watch.report, flags.command);
   std::optional<ScratchFolder> scratch;
   const std::string events =
       flags.keep.empty() ? scratch.emplace().path() : MakeNewFolder(flags.keep);
@@ -204,8 +210,7 @@ int RunAndWatch(const RunFlags& flags) {
   if (exit_code != 0) unseen.push_back(format("the command {}", ended.end.Text()));
   constexpr std::chrono::milliseconds kGrace(300);
   if (LeavesBehind(*child, kGrace)) {
-    unseen.emplace_back(
-        "processes that the command left behind still run: they are not watched any more");
+    unseen.emplace_back("processes left by the command are still running and no longer watched");
   }
   ended.trace = SumUp(flags, events, watch.Events(), unseen);
   ended.verdict = probe::Decide(ended.evidence);
@@ -222,13 +227,18 @@ int RunAndWatch(const RunFlags& flags) {
 void AddRun(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand(
       "run", "Start a training and watch it: recprobe run [OPTIONS] -- COMMAND...");
+  command.footer(
+      "Examples:\n"
+      "  recprobe run -- python train.py\n"
+      "  recprobe run --report report --fail-above 5% -- torchrun --nproc-per-node 2 train.py\n"
+      "  recprobe run --trace --keep events -- rectrain train shards/cifar10\n");
   const auto flags = std::make_shared<RunFlags>();
   command.add_option("command", flags->command, "The command, after --.")->required();
   command.add_flag("!--no-hook", flags->hook,
                    "Do not load the hook into Python programs: their waits are not seen then.");
   command.add_flag("--trace", flags->trace,
-                   "Trace kernels, copies and ranges of CUDA programs, and show their sums; see "
-                   "docs/reference/probe-gpu.md.");
+                   "Trace kernels, copies and ranges of CUDA programs, and the operations of "
+                   "rectrain's CPU devices, and show their sums; see docs/reference/probe-gpu.md.");
   command.add_option("--keep", flags->keep,
                      "New folder to keep the program's events in, for `recprobe read`.");
   AddPrometheusFlags(command, flags->prometheus);

@@ -25,6 +25,9 @@ void RunShow(const ShowFlags& flags) {
 
 void AddShow(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("show", "Print the verdict of a report.");
+  command.footer(
+      "Examples:\n"
+      "  recprobe show report\n");
   const auto flags = std::make_shared<ShowFlags>();
   command.add_option("report", flags->report, "The report's folder, or its report.json.")
       ->required();

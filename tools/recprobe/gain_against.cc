@@ -15,6 +15,7 @@
 #include "src/probe/gain/rounds.h"
 #include "src/probe/hook/python_hook.h"
 #include "src/probe/live/watch.h"
+#include "src/probe/util/wrapped.h"
 #include "tools/program.h"
 #include "tools/recprobe/run_command.h"
 
@@ -77,6 +78,27 @@ nlohmann::ordered_json ToJson(const probe::Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
+// What the ratio says, if the other command is the same program with an input or a model that costs
+// nothing.
+std::string Meaning(const probe::Estimate& ratio) {
+  constexpr double kAlike = 0.05;
+  if (ratio.high < 1 + kAlike && ratio.low > 1 - kAlike) {
+    return "both are alike: if the other command has a cached input, this training is not "
+           "input-bound; if it has a simplified model, this training is input-bound";
+  }
+  if (ratio.low > 1) {
+    return format(
+        "the other command is faster: if it has a cached input, this training is input-bound, and "
+        "a perfect input makes it {:.2f} times as fast; if it has a simplified model, the model "
+        "limits this training",
+        ratio.value);
+  }
+  if (ratio.high < 1) {
+    return "the other command is slower: what it leaves out costs this training nothing";
+  }
+  return "the interval holds both: more rounds (--rounds) decide";
+}
+
 // `rounds`: seconds per step of the command and of the other command.
 void Print(const probe::Rounds& rounds, bool json) {
   const auto rate = [](size_t kind) {
@@ -93,15 +115,17 @@ void Print(const probe::Rounds& rounds, bool json) {
                                         {"steps_per_s", ToJson(own)},
                                         {"against_steps_per_s", ToJson(other)},
                                         {"gain", ToJson(gain)},
-                                        {"ratio", ToJson(ratio)}};
+                                        {"ratio", ToJson(ratio)},
+                                        {"meaning", Meaning(ratio)}};
     std::printf("%s\n", all.dump().c_str());
     return;
   }
   std::fprintf(stderr,
                "gain against the other command: %s\n  %s times as fast, 95 %% intervals; %zu "
-               "rounds\n\nsteps per second\n  the command        %s\n  the other command  %s\n",
+               "rounds\n\nsteps per second\n  the command        %s\n  the other command  %s\n\n%s",
                RangeText(gain, " steps/s").c_str(), RangeText(ratio, "").c_str(), rounds.size(),
-               RangeText(own, " steps/s").c_str(), RangeText(other, " steps/s").c_str());
+               RangeText(own, " steps/s").c_str(), RangeText(other, " steps/s").c_str(),
+               probe::Wrapped("", Meaning(ratio)).c_str());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
                     "where, and what fixing it would gain.\n"
                     "Exit codes: that of the command that is run; else 0 done, 1 a finding "
                     "(--fail-above, doctor, merge), 2 usage or failure.",
-                    {AddRun, AddAttach, AddDoctor, AddGain, AddRead, AddShow, AddMerge, AddCompare},
+                    {AddRun, AddAttach, AddTop, AddDoctor, AddGain, AddRead, AddShow, AddLog,
+                     AddMerge, AddCompare},
                     argc, argv);
 }

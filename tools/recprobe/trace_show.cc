@@ -25,19 +25,34 @@ std::string Gaps(const probe::DeviceUse& use) {
   return text.empty() ? text : "  gaps: " + text + "\n";
 }
 
+// Share of the device's time.
+double TimeShare(const probe::DeviceUse& use, int64_t time) {
+  return use.duration() > 0 ? static_cast<double>(time) / static_cast<double>(use.duration()) : 0.0;
+}
+
+// How many kernels ran at once, and for how long.
+std::string AtOnce(const probe::DeviceUse& use) {
+  if (use.kernels == 0) return {};
+  std::string text =
+      format("  kernels at once, on {} {}: {:.2f} on average while any ran;", use.streams,
+             use.streams == 1 ? "stream" : "streams", use.mean_at_once());
+  for (size_t i = 0; i < use.at_once.size(); ++i) {
+    if (use.at_once[i] == 0) continue;
+    text += format(" {}{} for {},", i, i == probe::DeviceUse::kMostAtOnce ? " and more" : "",
+                   Percent(TimeShare(use, use.at_once[i])));
+  }
+  text.back() = '\n';
+  return text;
+}
+
 std::string Text(const probe::DeviceUse& use) {
-  const auto share = [&](int64_t time) {
-    return use.duration() > 0
-               ? 100.0 * static_cast<double>(time) / static_cast<double>(use.duration())
-               : 0.0;
-  };
+  const auto share = [&](int64_t time) { return Percent(TimeShare(use, time)); };
   std::string text = format(
-      "device {} of process {}, over {:.3f} ms: kernels {:.1f} %, copies {:.1f} % ({:.0f} % of "
-      "them "
-      "while kernels ran), neither {:.1f} %\n",
+      "device {} of process {}, over {:.3f} ms: kernels {}, copies {} ({} of them "
+      "while kernels ran), neither {}\n",
       use.device, use.process, static_cast<double>(use.duration()) * 1e-6, share(use.kernels),
-      share(use.copies), 100 * use.overlap(), share(use.idle));
-  text += Gaps(use);
+      share(use.copies), Percent(use.overlap(), 0), share(use.idle));
+  text += AtOnce(use) + Gaps(use);
   if (use.longest.empty()) return text;
   text += "  longest gaps:";
   for (const probe::DeviceGap& gap : use.longest) {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "src/probe/causes/stage_use.h"
 #include "src/probe/live/watch.h"
+#include "src/probe/stages/stage_use.h"
 #include "src/probe/steps/trace_summary.h"
 #include "tools/recprobe/command.h"
 #include "tools/recprobe/report_flag.h"

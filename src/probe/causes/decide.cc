@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/probe/causes/combine_steps.h"
-#include "src/probe/causes/hidden_ranks.h"
-#include "src/probe/causes/input_share.h"
+#include "src/probe/causes/name_lines.h"
 #include "src/probe/causes/rules.h"
+#include "src/probe/causes/shared_loader.h"
 #include "src/probe/evidence/loader_work.h"
+#include "src/probe/share/combine_steps.h"
+#include "src/probe/share/hidden_ranks.h"
+#include "src/probe/share/input_share.h"
 
 namespace recpack::probe {
 namespace {
@@ -138,11 +140,15 @@ Verdict Decide(const Evidence& evidence) {
   }
   verdict.left_out = DropWarmUp(trainers);
   std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
+  if (std::string note = CountWaitsForSlowDevice(evidence, trainers); !note.empty()) {
+    verdict.notes.push_back(std::move(note));
+  }
   if (trainers.empty()) {
     DecideWithoutSteps(evidence, verdict);
   } else {
     DecideBySteps(evidence, trainers, verdict);
   }
+  NameLines(evidence, verdict);
   // Caveats come before what is missing.
   verdict.notes.insert(verdict.notes.end(), evidence.unseen.begin(), evidence.unseen.end());
   verdict.hints = MakeHints(evidence, verdict);

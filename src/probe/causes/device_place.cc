@@ -3,7 +3,7 @@
 #include "recpack/base/median.h"
 #include "src/base/format.h"
 #include "src/probe/causes/rules.h"
-#include "src/probe/causes/slow_rank.h"
+#include "src/probe/share/slow_rank.h"
 #include "src/probe/util/units.h"
 
 namespace recpack::probe {
@@ -18,8 +18,6 @@ constexpr double kSlower = 0.97;          // of the highest clock
 constexpr double kLongSilence = 20;       // steps
 constexpr double kShortestSilence = 5;    // seconds
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
 double MedianStep(const std::vector<TrainerSteps>& trainers) {
   std::vector<double> durations;
   for (const TrainerSteps& trainer : trainers) {
@@ -32,7 +30,7 @@ double MedianStep(const std::vector<TrainerSteps>& trainers) {
 }  // namespace
 
 bool LaunchesAreSlow(const std::vector<TrainerSteps>& trainers, const Breakdown& parts,
-                     Verdict& verdict) {
+                     Found& found) {
   double gaps = 0, kernels = 0, device = 0, steps = 0;
   for (const TrainerSteps& trainer : trainers) {
     const auto count = static_cast<double>(trainer.steps.size());
@@ -45,17 +43,18 @@ bool LaunchesAreSlow(const std::vector<TrainerSteps>& trainers, const Breakdown&
   }
   gaps /= std::max(1.0, steps);
   if (kernels == 0 || gaps < kMuchLaunching || gaps < kMostlyLaunching * parts.other) return false;
-  verdict.bottleneck = Bottleneck::kLaunch;
-  verdict.evidence = {
-      format(
-          "the device was idle {} of step time, in gaps below 0.1 ms between the {:.0f} kernels a "
-          "step",
-          Percent(gaps), kernels / steps),
-      format("a kernel took {:.1f} us on average", device / kernels * 1e-3)};
+  found.causes.push_back(
+      {.bottleneck = Bottleneck::kLaunch,
+       .saves = gaps,
+       .evidence = {
+           format("the device was idle {} of step time, in gaps below 0.1 ms between the {:.0f} "
+                  "kernels a step",
+                  Percent(gaps), kernels / steps),
+           format("a kernel took {:.1f} us on average", device / kernels * 1e-3)}});
   return true;
 }
 
-bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Found& found) {
   double any = 0, all = 0, more = 0, handing = 0, step_time = 0;
   for (const TrainerSteps& trainer : trainers) {
     for (const StepRecord& step : trainer.steps) {
@@ -69,37 +68,42 @@ bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Verdict& verdic
   }
   if (all == 0 || any + handing < kMostly * step_time) return false;
   if (more < kShared * all || all > kAtOnce * any) return false;
-  verdict.bottleneck = Bottleneck::kTurns;
-  verdict.evidence = {
-      format("while any of a trainer's devices computed, {:.2f} of them computed on average",
-             all / any),
-      format("that was {} of step time; passing results from one device to another took {}",
-             Percent(any / step_time), Percent(handing / step_time)),
-      format("devices other than the busiest one did {} of the work", Percent(more / all))};
+  found.causes.push_back(
+      {.bottleneck = Bottleneck::kTurns,
+       .evidence = {
+           format("while any of a trainer's devices computed, {:.2f} of them computed on average",
+                  all / any),
+           format("that was {} of step time; passing results from one device to another took {}",
+                  Percent(any / step_time), Percent(handing / step_time)),
+           format("devices other than the busiest one did {} of the work", Percent(more / all))}});
   return true;
 }
 
-bool ClockIsThrottled(const Evidence& evidence, Verdict& verdict) {
+bool ClockIsThrottled(const Evidence& evidence, double device, Found& found) {
   for (const GpuUse& gpu : evidence.gpus) {
     if (gpu.throttled_share.value_or(0) < kMostly || !gpu.busy_clock || !gpu.highest_clock ||
         *gpu.busy_clock > kSlower * *gpu.highest_clock) {
       continue;
     }
-    verdict.bottleneck = Bottleneck::kThrottled;
-    verdict.evidence = {
-        format("the clock of GPU {} was throttled {} of the time while it worked, mostly by: {}",
-               gpu.device, Percent(*gpu.throttled_share), gpu.throttled_by),
-        format("it ran at {:.0f} MHz of {:.0f} on average", *gpu.busy_clock, *gpu.highest_clock)};
+    Cause cause{
+        .bottleneck = Bottleneck::kThrottled,
+        .evidence = {
+            format(
+                "the clock of GPU {} was throttled {} of the time while it worked, mostly by: {}",
+                gpu.device, Percent(*gpu.throttled_share), gpu.throttled_by),
+            format("it ran at {:.0f} MHz of {:.0f} on average", *gpu.busy_clock,
+                   *gpu.highest_clock)}};
+    if (device > 0) cause.saves = device * (1 - *gpu.busy_clock / *gpu.highest_clock);
     if (gpu.power && gpu.power_limit) {
-      verdict.evidence.push_back(
-          format("it drew {:.0f} W of {:.0f}", *gpu.power, *gpu.power_limit));
+      cause.evidence.push_back(format("it drew {:.0f} W of {:.0f}", *gpu.power, *gpu.power_limit));
     }
+    found.causes.push_back(std::move(cause));
     return true;
   }
   return false;
 }
 
-bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, Found& found) {
   if (!evidence.silence) return false;
   const Silence& silence = *evidence.silence;
   const double lasted = Seconds(silence.until - silence.since);
@@ -121,12 +125,11 @@ bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, 
       format("the program ran but reported nothing in the last {:.0f} s; a step takes {:.3f} s",
              lasted, step);
   if (signs.empty()) {
-    verdict.notes.push_back(quiet + ": this is an evaluation or a checkpoint, or it hangs");
+    found.notes.push_back(quiet + ": this is an evaluation or a checkpoint, or it hangs");
     return false;
   }
-  verdict.bottleneck = Bottleneck::kHang;
-  verdict.evidence = {quiet};
-  verdict.evidence.insert(verdict.evidence.end(), signs.begin(), signs.end());
+  signs.insert(signs.begin(), quiet);
+  found.causes.push_back({.bottleneck = Bottleneck::kHang, .evidence = std::move(signs)});
   return true;
 }
 

@@ -1,51 +1,53 @@
 #include "src/base/format.h"
-#include "src/probe/causes/combine_steps.h"
-#include "src/probe/causes/hidden_ranks.h"
-#include "src/probe/causes/input_share.h"
 #include "src/probe/causes/rules.h"
-#include "src/probe/causes/slow_rank.h"
+#include "src/probe/share/combine_steps.h"
+#include "src/probe/share/hidden_ranks.h"
+#include "src/probe/share/input_share.h"
+#include "src/probe/share/slow_rank.h"
 #include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
-constexpr double kMuchExchange = 0.1;  // of step time
-constexpr double kModelBusy = 0.75;    // of step time: nothing else matters
-constexpr double kMuchCopying = 0.1;
+constexpr double kModelBusy = 0.75;  // of step time: nothing else matters
 constexpr double kSurelyInput = 0.02;
 constexpr double kMuchUnlike = 0.1;  // of its time, the input wait of the slowest rank
 constexpr double kSpared = 0.5;      // of that wait, the most that the others may wait
 
-// Sets the verdict's rank and returns the evidence for it.
-std::string Name(const SlowRank& slow, const Evidence& evidence,
-                 const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
-  verdict.rank = RankNumber(evidence, trainers, slow.rank);
+std::string SlowRankText(const SlowRank& slow, const Evidence& evidence,
+                         const std::vector<TrainerSteps>& trainers) {
   return format(
       "trainer {} (process {}) waited {} of its time for the others; they waited {} for it",
-      *verdict.rank, trainers[slow.rank].process, Percent(slow.own), Percent(slow.others));
+      RankNumber(evidence, trainers, slow.rank), trainers[slow.rank].process, Percent(slow.own),
+      Percent(slow.others));
 }
 
 // The slow rank is the one that waits least for the others.
-bool OneIsSlow(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
-               Verdict& verdict) {
+void OneIsSlow(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, Found& found) {
   const auto slow = FindSlowRank(trainers);
-  if (!slow || !slow->much) return false;
-  verdict.bottleneck = Bottleneck::kSlowRank;
+  if (!slow || !slow->much) return;
   const Breakdown parts = MeanBreakdown({trainers[slow->rank]});
-  verdict.evidence = {
-      Name(*slow, evidence, trainers, verdict),
-      format("it computed {} of its time; its input took {}, copies {}, the rest of the program {}",
-             Percent(parts.device), Percent(parts.input_wait),
-             Percent(parts.copies + parts.device_copies), Percent(parts.other))};
-  return true;
+  found.causes.push_back(
+      {.bottleneck = Bottleneck::kSlowRank,
+       .saves = slow->others - slow->own,
+       .evidence = {
+           SlowRankText(*slow, evidence, trainers),
+           format(
+               "it computed {} of its time; its input took {}, copies {}, the rest of the program "
+               "{}",
+               Percent(parts.device), Percent(parts.input_wait),
+               Percent(parts.copies + parts.device_copies), Percent(parts.other))}});
 }
 
-// Names the rank whose input all others wait for.
+// Names the rank that all others wait for.
 void NameRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
               Verdict& verdict) {
   const auto slow = FindSlowRank(trainers);
   if (!slow || !slow->much) return;
-  verdict.evidence.push_back(Name(*slow, evidence, trainers, verdict));
+  verdict.rank = RankNumber(evidence, trainers, slow->rank);
+  if (verdict.bottleneck != Bottleneck::kSlowRank) {
+    verdict.evidence.push_back(SlowRankText(*slow, evidence, trainers));
+  }
 }
 
 // The same for ranks whose waits for each other are not observed.
@@ -65,59 +67,80 @@ void NameHiddenRank(const Evidence& evidence, const std::vector<TrainerSteps>& t
              *verdict.rank, trainers[longest].process, Percent(own), Percent(others)));
 }
 
-// Breakdown of the trainer that the others wait for, if there is one: their waits are not part of
-// it.
-Breakdown Parts(const std::vector<TrainerSteps>& trainers, const Verdict& verdict) {
-  const auto slow = FindSlowRank(trainers);
-  return slow ? MeanBreakdown({trainers[slow->rank]}) : verdict.breakdown;
+Cause HostCause(const Breakdown& parts, double saves) {
+  return {.bottleneck = Bottleneck::kHost,
+          .saves = saves,
+          .evidence = {format("{} of step time is neither input, exchange nor device work",
+                              Percent(parts.other))}};
 }
 
-// Bottlenecks of moving data: copies, and exchange between devices.
-bool MovingIsSlow(const Breakdown& parts, Verdict& verdict) {
-  const auto name = [&](Bottleneck bottleneck, const char* what, double share) {
-    verdict.bottleneck = bottleneck;
-    verdict.evidence = {format("{} of step time goes to {}", Percent(share), what)};
-    return true;
+// Rules for a training that waits for its input. Their order does not matter.
+constexpr Rule kInputRules[] = {LoaderStages,  InputWorkInPython, TakenProcessors, InterpreterLock,
+                                WaitsForDisks, TrainingThread,    LoaderSettings,  MovingData};
+
+void FindInputCauses(const Situation& situation, Found& found) {
+  for (const Rule rule : kInputRules) rule(situation, found);
+  const Breakdown parts = StepParts(situation.trainers, situation.verdict);
+  if (!situation.verdict.upper_bound && parts.other > Verdict::kWorthNaming) {
+    found.causes.push_back(HostCause(parts, situation.pipeline.Saved(0, parts.other)));
+  }
+}
+
+// The one cause of a training without much to gain outside of `moves`: what the devices do.
+void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& found) {
+  const Evidence& evidence = situation.evidence;
+  const Verdict& verdict = situation.verdict;
+  const auto taken = [&] {
+    if (!evidence.system) return false;
+    const Queueing queueing = FindQueueing(*evidence.system, 0, 1);
+    return ProcessorsAreTaken(evidence, queueing, queueing.spared, found);
   };
-  if (parts.copies > kMuchCopying && parts.copies >= parts.device_copies) {
-    return name(Bottleneck::kCopyToDevice, "copies to the device while it is otherwise idle",
-                parts.copies);
-  }
-  if (parts.device_copies > kMuchCopying) {
-    return name(Bottleneck::kCopyOnDevices,
-                "copies within devices and between them, while they do not compute",
-                parts.device_copies);
-  }
-  if (parts.exchange > kMuchExchange && parts.exchange > parts.other) {
-    return name(Bottleneck::kExchange, "the exchange between devices", parts.exchange);
-  }
-  return false;
-}
-
-void FindOtherPlace(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
-                    Verdict& verdict) {
-  if (OneIsSlow(evidence, trainers, verdict)) return;
-  const Breakdown parts = Parts(trainers, verdict);
-  if (MovingIsSlow(parts, verdict) || LockIsTaken(evidence, trainers.front(), verdict)) return;
-  if (DevicesTakeTurns(trainers, verdict)) {
-    ProcessorsAreTaken(evidence, 0, 1, verdict);  // a device may be a CPU
+  // Operations that are placed badly make copies, and devices wait for each other.
+  const bool moves = !found.causes.empty();
+  if (!moves && LockIsTaken(evidence, situation.trainers.front(), found)) return;
+  if (!moves && DevicesTakeTurns(situation.trainers, found)) {
+    taken();  // a device may be a CPU
     return;
   }
   if (parts.device > kModelBusy) {
-    if (ProcessorsAreTaken(evidence, 0, 1, verdict) || ClockIsThrottled(evidence, verdict)) return;
-    verdict.bottleneck = Bottleneck::kModel;
-    verdict.evidence = {format("{} of step time is the device's own work", Percent(parts.device))};
+    if (taken() || ClockIsThrottled(evidence, parts.device, found)) return;
+    if (!found.causes.empty()) return;
+    found.causes.push_back(
+        {.bottleneck = Bottleneck::kModel,
+         .saves = 0,
+         .evidence = {format("{} of step time is the device's own work", Percent(parts.device))}});
     return;
   }
-  if (LaunchesAreSlow(trainers, parts, verdict)) return;
+  if (LaunchesAreSlow(situation.trainers, parts, found)) return;
   // The device's work, or the rest of the step, was not observed.
   if (verdict.upper_bound || verdict.band == Band::kUnknown) {
-    ClockIsThrottled(evidence, verdict);
+    ClockIsThrottled(evidence, 0, found);
     return;
   }
-  verdict.bottleneck = Bottleneck::kHost;
-  verdict.evidence = {
-      format("{} of step time is neither input, exchange nor device work", Percent(parts.other))};
+  if (!found.causes.empty() && parts.other < Verdict::kWorthNaming) return;
+  found.causes.push_back(HostCause(parts, parts.other));
+}
+
+void FindOtherCauses(const Situation& situation, Found& found) {
+  OneIsSlow(situation.evidence, situation.trainers, found);
+  if (!found.causes.empty()) return;
+  const Breakdown parts = StepParts(situation.trainers, situation.verdict);
+  MovingData(situation, found);
+  FindDeviceCause(situation, parts, found);
+}
+
+void Adopt(const Situation& situation, Found found, Verdict& verdict) {
+  verdict.notes.insert(verdict.notes.end(), found.notes.begin(), found.notes.end());
+  RankCauses(found.causes);
+  for (Cause& cause : found.causes) {
+    if (cause.cure.empty()) cause.cure = CureInProgram(situation, cause);
+  }
+  verdict.causes = std::move(found.causes);
+  verdict.action = ChooseAction(verdict.causes);
+  if (verdict.causes.empty()) return;
+  verdict.bottleneck = verdict.causes.front().bottleneck;
+  verdict.evidence = verdict.causes.front().evidence;
+  verdict.cure = verdict.causes.front().cure;
 }
 
 }  // namespace
@@ -129,18 +152,28 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
       MayBeFetchedAhead(trainers) ? verdict.input_share.value : verdict.input_share.low;
   const bool input = verdict.band == Band::kModerately || verdict.band == Band::kHighly ||
                      (verdict.band == Band::kUndecided && surely > kSurelyInput);
-  if (Hangs(evidence, trainers, verdict)) {
-    verdict.cure = UsualCure(verdict.bottleneck);
+  const auto work = input ? FindLoaderWork(evidence.loaders) : std::nullopt;
+  const LoaderWork* const waited_for = work ? &*work : nullptr;
+  const Situation situation{.evidence = evidence,
+                            .trainers = trainers,
+                            .verdict = verdict,
+                            .work = waited_for,
+                            .pipeline = MakePipeline(evidence, trainers, verdict, waited_for)};
+  Found found;
+  if (Hangs(evidence, trainers, found)) return Adopt(situation, std::move(found), verdict);
+  if (!input) {
+    FindOtherCauses(situation, found);
+    Adopt(situation, std::move(found), verdict);
+    if (verdict.bottleneck == Bottleneck::kSlowRank) NameRank(evidence, trainers, verdict);
     return;
   }
-  if (input) {
-    FindInputPlace(evidence, trainers, verdict);
-    NameRank(evidence, trainers, verdict);
-    NameHiddenRank(evidence, trainers, verdict);
-  } else {
-    FindOtherPlace(evidence, trainers, verdict);
+  FindInputCauses(situation, found);
+  Adopt(situation, std::move(found), verdict);
+  if (verdict.bottleneck == Bottleneck::kUnknown) {
+    DescribeNativeThreads(evidence, trainers, verdict);
   }
-  if (verdict.cure.empty()) verdict.cure = UsualCure(verdict.bottleneck);
+  NameRank(evidence, trainers, verdict);
+  NameHiddenRank(evidence, trainers, verdict);
 }
 
 }  // namespace recpack::probe

@@ -34,10 +34,27 @@ std::string AgainstHigh(const Verdict& verdict) {
   return "any running kernel counts, however small";
 }
 
+std::string GrowthText(const MemoryGrowth& growth) {
+  const Estimate& rate = growth.bytes_per_step;
+  std::string text = format(
+      "memory of process {} grows by {} a step [{}, {}], {} since {} after the first step: "
+      "something keeps what each step makes (losses with their graph, lists, arrays that "
+      "become new tensors each time)",
+      growth.process, BytesText(rate.value), BytesText(rate.low), BytesText(rate.high),
+      BytesText(growth.grown), DurationText(growth.since_s));
+  if (growth.full_in_s > 0) {
+    text += format("; at this rate none is left in {}", DurationText(growth.full_in_s));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> MakeHints(const Evidence& evidence, const Verdict& verdict) {
   std::vector<std::string> hints;
+  for (const MemoryGrowth& growth : evidence.growths) {
+    hints.push_back(GrowthText(growth));
+  }
   bool low = false;
   for (const GpuUse& gpu : evidence.gpus) {
     if (!gpu.utilisation) continue;

@@ -2,6 +2,7 @@
 
 #include "src/base/format.h"
 #include "src/probe/causes/rules.h"
+#include "src/probe/share/slow_rank.h"
 #include "src/probe/util/units.h"
 
 namespace recpack::probe {
@@ -35,7 +36,7 @@ double CpuShare(const SystemRates& system, const TrainerSteps& trainer) {
 }  // namespace
 
 // The training thread holds the lock at most while it runs. Beyond that, others hold it.
-bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict& verdict) {
+bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Found& found) {
   const auto lock =
       std::find_if(evidence.locks.begin(), evidence.locks.end(),
                    [&](const LockUse& use) { return use.process == trainer.process; });
@@ -45,18 +46,30 @@ bool LockIsTaken(const Evidence& evidence, const TrainerSteps& trainer, Verdict&
   if (lock->held - own < kMuchHeld || other == nullptr || other->cpu_share < kBusyThread) {
     return false;
   }
-  verdict.bottleneck = Bottleneck::kLock;
-  verdict.evidence = {
-      format(
-          "the interpreter lock was held in {} of the samples; the training thread ran {} of the "
-          "time",
-          Percent(lock->held), Percent(own)),
-      format("thread {} ({}) of process {} ran {} of the time", other->thread, other->name,
-             trainer.process, Percent(other->cpu_share))};
-  verdict.notes.push_back(
+  found.causes.push_back(
+      {.bottleneck = Bottleneck::kLock,
+       .evidence = {
+           format("the interpreter lock was held in {} of the samples; the training thread ran {} "
+                  "of the time",
+                  Percent(lock->held), Percent(own)),
+           format("thread {} ({}) of process {} ran {} of the time", other->thread, other->name,
+                  trainer.process, Percent(other->cpu_share))}});
+  found.notes.push_back(
       "the rest of a step waits for the lock as well: a perfect input would save only a part of "
       "these waits");
   return true;
+}
+
+// Batches that other processes make are late because of their work. What they are not late by, the
+// training thread waits for the lock.
+void InterpreterLock(const Situation& situation, Found& found) {
+  if (situation.work != nullptr) return;
+  const TrainerSteps& trainer = situation.trainers[WaitsLongest(situation.trainers)];
+  if (!LockIsTaken(situation.evidence, trainer, found)) return;
+  const Pipeline& pipeline = situation.pipeline;
+  const bool made_elsewhere = !FindWorkers(situation.evidence).empty();
+  found.causes.back().saves =
+      made_elsewhere ? std::max(0.0, 1 - std::max(pipeline.making, pipeline.own())) : pipeline.wait;
 }
 
 }  // namespace recpack::probe

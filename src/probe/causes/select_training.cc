@@ -2,8 +2,9 @@
 
 #include "src/base/format.h"
 #include "src/probe/causes/decide.h"
-#include "src/probe/causes/hidden_ranks.h"
+#include "src/probe/share/hidden_ranks.h"
 #include "src/probe/util/intervals.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
@@ -52,10 +53,9 @@ void SelectTraining(Training which, Evidence& evidence) {
   const Interval left =
       which == Training::kLatest ? trainings.back() : FindLongest(trainings, trainers);
   std::erase_if(trainers, [&](const TrainerSteps& trainer) { return !IsPartOf(trainer, left); });
-  evidence.notes.push_back(
-      format("there were {} loops of steps, one after the other: this is the {} one, of {:.1f} s",
-             trainings.size(), which == Training::kLatest ? "last" : "longest",
-             static_cast<double>(left.length()) * 1e-9));
+  evidence.notes.push_back(format(
+      "there were {} loops of steps, one after the other: this is the {} one, of {:.1f} s",
+      trainings.size(), which == Training::kLatest ? "last" : "longest", Seconds(left.length())));
 }
 
 }  // namespace recpack::probe

@@ -22,6 +22,7 @@ MachineGpus ReadMachineGpus(const MachineOptions& options) {
   gpus.driver = sampler.driver();
   gpus.cuda = sampler.cuda();
   gpus.gpus = sampler.Sample();
+  gpus.links = sampler.Links(gpus.gpus);
   return gpus;
 }
 

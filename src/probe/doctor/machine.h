@@ -19,6 +19,7 @@ struct MachineCores {
   Reading<int> online;
   Reading<int> allowed;           // by affinity mask and cpusets
   Reading<int> threads_per_core;  // 2: SMT
+  Reading<int> sockets;
   Reading<int> numa_nodes;
   Reading<double> limit;  // processors, by the quotas of the control group and its parents
   int used = 1;           // default number of threads of recpack's loader
@@ -64,7 +65,8 @@ struct MachineGpus {
   Reading<std::string> driver;
   Reading<std::string> cuda;  // newest version that the driver supports
   std::vector<GpuSample> gpus;
-  bool device_files = false;  // /dev/nvidiactl exists
+  std::vector<GpuLink> links;  // between those that answer
+  bool device_files = false;   // /dev/nvidiactl exists
 };
 
 struct Machine {

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "recpack/base/cpu.h"
 #include "src/probe/doctor/machine_parts.h"
@@ -46,6 +47,19 @@ Reading<int> NumaNodes(const MachineOptions& options) {
   return CountListed(ReadText(options.sys + "/devices/system/node/online"));
 }
 
+// Counts the packages of the processors that are online.
+Reading<int> Sockets(const std::string& cpu) {
+  const Reading<std::string> online = ReadText(cpu + "/online");
+  if (!online) return Unavailable{online.reason()};
+  std::set<int> packages;
+  for (const int core : ParseCoreList(*online)) {
+    auto package = ReadNumber(format("{}/cpu{}/topology/physical_package_id", cpu, core));
+    if (!package) return package;
+    packages.insert(*package);
+  }
+  return static_cast<int>(packages.size());
+}
+
 Reading<double> CpuLimit(const MachineOptions& options) {
   UnseenList missing;
   const CgroupSample group = ReadCgroup(options, missing);
@@ -71,6 +85,7 @@ MachineCores ReadMachineCores(const MachineOptions& options) {
   cores.online = CountListed(ReadText(cpu + "/online"));
   cores.allowed = CountListed(FindValue(ReadText(status), "Cpus_allowed_list", status));
   cores.threads_per_core = CountListed(ReadText(cpu + "/cpu0/topology/thread_siblings_list"));
+  cores.sockets = Sockets(cpu);
   cores.numa_nodes = NumaNodes(options);
   cores.limit = CpuLimit(options);
   cores.used = AvailableThreads();

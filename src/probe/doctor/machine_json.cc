@@ -28,7 +28,8 @@ Json ToJson(const MachineGpus& gpus) {
   Json json = {{"count", ToJson(gpus.count)},
                {"driver", ToJson(gpus.driver)},
                {"cuda", ToJson(gpus.cuda)},
-               {"devices", Json::array()}};
+               {"devices", Json::array()},
+               {"links", Json::array()}};
   for (const GpuSample& gpu : gpus.gpus) {
     Json each = {{"device", gpu.device}, {"name", ToJson(gpu.name)}};
     if (gpu.values) {
@@ -43,6 +44,11 @@ Json ToJson(const MachineGpus& gpus) {
     }
     json["devices"].push_back(each);
   }
+  for (const GpuLink& link : gpus.links) {
+    json["links"].push_back({{"devices", {link.one, link.other}},
+                             {"path", ToJson(link.path)},
+                             {"peer_access", ToJson(link.peer_access)}});
+  }
   return json;
 }
 
@@ -56,6 +62,7 @@ std::string MachineJson(const Machine& machine) {
                         {"allowed", ToJson(cores.allowed)},
                         {"used", cores.used},
                         {"threads_per_core", ToJson(cores.threads_per_core)},
+                        {"sockets", ToJson(cores.sockets)},
                         {"numa_nodes", ToJson(cores.numa_nodes)},
                         {"limit", Limit(cores.limit)},
                         {"governor", ToJson(cores.governor)},

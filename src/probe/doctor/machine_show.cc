@@ -1,4 +1,5 @@
 #include <cmath>
+#include <map>
 
 #include "src/probe/doctor/ceilings.h"
 #include "src/probe/doctor/machine.h"
@@ -41,6 +42,27 @@ std::string GpuText(const GpuSample& gpu) {
                 Text(values.power_limit));
 }
 
+std::string LinkText(const GpuLink& link) {
+  std::string text = Text(link.path);
+  if (!link.peer_access) return text + "; peer access " + Text(link.peer_access);
+  return text + (*link.peer_access ? ", with peer access" : ", without peer access");
+}
+
+// Pairs of GPUs by their links: "0-1, 2-3: NVLink, with peer access".
+std::string LinksText(const std::vector<GpuLink>& links) {
+  std::map<std::string, std::string> pairs;
+  for (const GpuLink& link : links) {
+    std::string& list = pairs[LinkText(link)];
+    list += format("{}{}-{}", list.empty() ? "" : ", ", link.one, link.other);
+  }
+  std::string text;
+  for (const auto& [link, list] : pairs) {
+    const bool all = pairs.size() == 1 && links.size() > 1;
+    text += Line("GPU to GPU", format("{}: {}", all ? "all" : list, link));
+  }
+  return text;
+}
+
 std::string GpusText(const MachineGpus& gpus) {
   if (!gpus.count) return Line("GPUs", "unavailable: " + gpus.count.reason());
   std::string text = Line("GPUs", format("{}; driver {}, CUDA up to {}", *gpus.count,
@@ -48,7 +70,7 @@ std::string GpusText(const MachineGpus& gpus) {
   for (const GpuSample& gpu : gpus.gpus) {
     text += Line(format("GPU {}", gpu.device).c_str(), GpuText(gpu));
   }
-  return text;
+  return text + LinksText(gpus.links);
 }
 
 // "20.4 GB/s [20.1, 20.6]"
@@ -56,7 +78,7 @@ std::string SpreadText(const ceiling::Spread& spread, const std::string& unit) {
   if (!spread.measured()) return "unavailable";
   const std::string value = RateText(spread.value, unit);
   const double wide = spread.value > 0 ? (spread.high - spread.low) / 2 / spread.value : 0;
-  return format("{} ±{:.0f} %", value, 100 * wide);
+  return format("{} ±{}", value, Percent(wide, 0));
 }
 
 // Pads by columns, not bytes: ± has two bytes.
@@ -75,12 +97,12 @@ std::string MachineText(const Machine& machine) {
   const MachineKernel& kernel = machine.kernel;
   const MachineStorage& storage = machine.storage;
   std::string text = format("machine {}\n", machine.host);
-  text +=
-      Line("processors",
-           format("{}; {} online, {} allowed, {} used; threads a core: {}; NUMA nodes: {}; limit "
-                  "of the control group: {}",
-                  Text(cores.model), Text(cores.online), Text(cores.allowed), cores.used,
-                  Text(cores.threads_per_core), Text(cores.numa_nodes), Text(cores.limit)));
+  text += Line("processors",
+               format("{}; {} online, {} allowed, {} used; threads a core: {}; sockets: {}; NUMA "
+                      "nodes: {}; limit of the control group: {}",
+                      Text(cores.model), Text(cores.online), Text(cores.allowed), cores.used,
+                      Text(cores.threads_per_core), Text(cores.sockets), Text(cores.numa_nodes),
+                      Text(cores.limit)));
   text += Line("clock", format("{} MHz now, at most {}; governor {}", Text(cores.mhz),
                                Text(cores.most_mhz), Text(cores.governor)));
   text += Line("memory", format("{}, {} available; limit of the control group: {}; a process may "
@@ -121,10 +143,10 @@ std::string CeilingsText(const Ceilings& ceilings) {
   }
   if (ceilings.resize) {
     reasons += Wrapped(
-        "  - ", format("with `recpack pack --resize {}` the data's pictures have {:.0f} % of their "
-                       "bytes and take {:.0f} % of the time to decode",
-                       ceilings.resize->shorter, 100 * ceilings.resize->bytes,
-                       100 * ceilings.resize->seconds));
+        "  - ", format("with `recpack pack --resize {}` the data's pictures have {} of their "
+                       "bytes and take {} of the time to decode",
+                       ceilings.resize->shorter, Percent(ceilings.resize->bytes, 0),
+                       Percent(ceilings.resize->seconds, 0)));
   }
   return text + reasons;
 }

@@ -21,6 +21,13 @@ inline bool IsInputSample(const TimedEvent& event) {
   return event.event.kind == EventKind::kRange && event.name.starts_with(kInputSample);
 }
 
+// A range `line<tab>ROLE<tab>...`, of a place in the program's code. Value: the threads that were
+// there.
+inline constexpr std::string_view kLineSample = "line\t";
+inline bool IsLineSample(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name.starts_with(kLineSample);
+}
+
 // The rank of a process. Value: the world size shifted left by kRankSizeBits, plus the rank.
 inline constexpr int kRankSizeBits = 32;
 inline bool IsRank(const TimedEvent& event) {
@@ -28,8 +35,15 @@ inline bool IsRank(const TimedEvent& event) {
          event.event.begin == event.event.end && event.event.value >> kRankSizeBits > 1;
 }
 
+// The settings of a process's input. Value: docs/format/events.md.
+inline bool IsInputSettings(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name == "input settings" &&
+         event.event.begin == event.event.end;
+}
+
 inline bool IsHookRange(const TimedEvent& event) {
-  return IsLockProbe(event) || IsInputSample(event) || IsRank(event);
+  return IsLockProbe(event) || IsInputSample(event) || IsLineSample(event) || IsRank(event) ||
+         IsInputSettings(event);
 }
 
 }  // namespace recpack::probe

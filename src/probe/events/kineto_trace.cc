@@ -102,8 +102,8 @@ TimedEvent ToTimedEvent(EventKind kind, KinetoEvent& event) {
 
 }  // namespace
 
-KinetoTrace ReadKinetoTrace(const std::string& path) {
-  KinetoTrace trace;
+ProfilerTrace ReadKinetoTrace(const std::string& path) {
+  ProfilerTrace trace;
   int process = 0;
   const KinetoHeader header = ReadKinetoJson(path, [&](KinetoEvent& event) {
     if (event.phase != "X" || !event.begin) return;
@@ -118,15 +118,15 @@ KinetoTrace ReadKinetoTrace(const std::string& path) {
   if (!header.schema && trace.events.empty()) {
     throw Error(ErrorKind::kUnsupported,
                 "not a trace of PyTorch's profiler: its events are another program's",
-                {.path = path}, "give one as PyTorch's export_chrome_trace() writes it");
+                {.path = path},
+                "give one as PyTorch's export_chrome_trace() writes it; of TensorFlow or JAX, the "
+                ".xplane.pb beside it");
   }
   // Device events have the GPU's number in place of the process.
   for (TimedEvent& event : trace.events) {
     if (event.event.device != Event::kNoDevice) event.process = process;
   }
-  std::stable_sort(
-      trace.events.begin(), trace.events.end(),
-      [](const TimedEvent& a, const TimedEvent& b) { return a.event.begin < b.event.begin; });
+  SortByBegin(trace.events);
   trace.base_time = header.base_time;
   trace.devices = header.devices;
   trace.rank = header.rank;

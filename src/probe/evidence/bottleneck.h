@@ -13,7 +13,12 @@ enum class Bottleneck : uint8_t {
   kUnknown,
   kStorage,    // disk or network
   kPageCache,  // data that was read before has been evicted from memory
-  kRead,       // reading from memory, CRC
+  // Object stores, read by our loader:
+  kStoreLatency,    // waits for the first byte of answers
+  kStoreBandwidth,  // waits for the rest of them
+  kStoreThrottled,  // the store answers 429 or 503
+  kStoreCache,      // data that was read before is not in the cache on a local disk
+  kRead,            // reading from memory, CRC
   kDecompress,
   kParse,
   kDecode,
@@ -22,6 +27,9 @@ enum class Bottleneck : uint8_t {
   kBatch,           // work on whole batches
   kWrite,           // normalising, casting, copying into the batch
   kPrefetch,        // workers wait for free slots while the training waits for batches
+  kWorkers,         // too few loader workers while processors are idle
+  kRestarts,        // workers are started again in each epoch
+  kPinning,         // one thread copies all batches into pinned memory
   kTrainingThread,  // the training thread makes its batches itself
   kInterference,    // other programs use the processors
   kQuota,           // the container's CPU quota

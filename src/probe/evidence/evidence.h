@@ -9,6 +9,8 @@
 
 #include "recpack/loader/stats.h"
 #include "src/probe/evidence/bottleneck.h"
+#include "src/probe/evidence/code_lines.h"
+#include "src/probe/evidence/memory_growth.h"
 #include "src/probe/gpu/gpu_use.h"
 #include "src/probe/procfs/system_rates.h"
 #include "src/probe/steps/period.h"
@@ -46,6 +48,23 @@ struct ProcessRank {
   uint32_t size = 0;  // world size, other machines included
 };
 
+// What the program makes its batches with, as the hook in it reports.
+enum class InputLibrary : uint8_t { kUnknown, kPyTorch, kTfData, kGrain, kLightning, kHuggingFace };
+
+// Settings of the input of a training process. The last two libraries configure PyTorch's
+// DataLoader in their own words.
+struct InputSettings {
+  int process = 0;
+  InputLibrary library = InputLibrary::kUnknown;
+  // Settings of a DataLoader.
+  uint32_t workers = 0;
+  uint32_t prefetch = 0;  // batches ahead, of each worker
+  bool persistent = false;
+  bool pinned = false;
+
+  bool loads() const { return library != InputLibrary::kTfData && library != InputLibrary::kGrain; }
+};
+
 // Interval at the end in which the training programs still ran but wrote no events.
 struct Silence {
   int64_t since = 0;      // time of the last event: CLOCK_MONOTONIC, ns
@@ -55,14 +74,17 @@ struct Silence {
 
 struct Evidence {
   std::vector<TrainerSteps> trainers;
-  std::vector<LoaderSample> loaders;   // in order of time
-  std::optional<SystemRates> system;   // while the steps ran
-  std::vector<GpuUse> gpus;            // used by the programs
-  std::vector<LockUse> locks;          // per Python process with the hook
-  std::vector<InputWork> input_works;  // per Python process that makes input
-  std::vector<ProcessRank> ranks;      // per process that reports one
-  std::optional<Silence> silence;      // at the end
-  std::vector<Period> periods;         // of device activity; only if no steps were reported
+  std::vector<LoaderSample> loaders;    // in order of time
+  std::optional<SystemRates> system;    // while the steps ran
+  std::vector<GpuUse> gpus;             // used by the programs
+  std::vector<LockUse> locks;           // per Python process with the hook
+  std::vector<InputWork> input_works;   // per Python process that makes input
+  std::vector<CodeLine> lines;          // of the program's code, where its threads spent their time
+  std::vector<ProcessRank> ranks;       // per process that reports one
+  std::vector<InputSettings> settings;  // per process that reports them
+  std::optional<Silence> silence;       // at the end
+  std::vector<Period> periods;          // of device activity; only if no steps were reported
+  std::vector<MemoryGrowth> growths;    // of training processes
   // Whether the machine has accelerators. Without any, the training thread computes the step
   // itself.
   bool accelerators = true;
@@ -70,5 +92,13 @@ struct Evidence {
   std::vector<std::string> notes;   // what was left out, for instance earlier trainings
   std::vector<std::string> unseen;  // what could not be observed, and why
 };
+
+// Returns nullptr if the process reports none.
+inline const InputSettings* FindSettings(const Evidence& evidence, int process) {
+  for (const InputSettings& settings : evidence.settings) {
+    if (settings.process == process) return &settings;
+  }
+  return nullptr;
+}
 
 }  // namespace recpack::probe

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "src/probe/events/hook_ranges.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
@@ -18,7 +19,7 @@ void InputSamples::Add(const std::vector<TimedEvent>& events) {
     const Event& event = timed.event;
     if (!IsInputSample(timed) || event.end <= event.begin) continue;
     auto& [work, until] = sums_[timed.process];
-    const double seconds = static_cast<double>(event.end - event.begin) * 1e-9;
+    const double seconds = Seconds(event.end - event.begin);
     work.process = timed.process;
     if (event.begin >= until) {
       work.seconds += seconds;
@@ -49,7 +50,7 @@ void LockProbes::Add(const std::vector<TimedEvent>& events) {
   for (const TimedEvent& timed : events) {
     if (!IsLockProbe(timed) || timed.event.end <= timed.event.begin) continue;
     LockUse& use = uses_[timed.process];
-    const double seconds = static_cast<double>(timed.event.end - timed.event.begin) * 1e-9;
+    const double seconds = Seconds(timed.event.end - timed.event.begin);
     const double held = kMillionths * static_cast<double>(timed.event.value);
     use.process = timed.process;
     use.seconds += seconds;
@@ -75,6 +76,29 @@ void ReportedRanks::Add(const std::vector<TimedEvent>& events) {
                              .rank = static_cast<uint32_t>(value),
                              .size = static_cast<uint32_t>(value >> kRankSizeBits)};
   }
+}
+
+void ReportedSettings::Add(const std::vector<TimedEvent>& events) {
+  constexpr int kPrefetchBits = 16, kPersistentBit = 32, kPinnedBit = 33, kLibraryBits = 40;
+  constexpr uint64_t kMostLibraries = static_cast<uint64_t>(InputLibrary::kHuggingFace);
+  for (const TimedEvent& timed : events) {
+    if (!IsInputSettings(timed)) continue;
+    const uint64_t value = timed.event.value, library = value >> kLibraryBits;
+    if (library > kMostLibraries) continue;
+    settings_[timed.process] = {.process = timed.process,
+                                .library = static_cast<InputLibrary>(library),
+                                .workers = static_cast<uint16_t>(value),
+                                .prefetch = static_cast<uint16_t>(value >> kPrefetchBits),
+                                .persistent = (value >> kPersistentBit & 1) != 0,
+                                .pinned = (value >> kPinnedBit & 1) != 0};
+  }
+}
+
+std::vector<InputSettings> ReportedSettings::All() const {
+  std::vector<InputSettings> all;
+  all.reserve(settings_.size());
+  for (const auto& [process, settings] : settings_) all.push_back(settings);
+  return all;
 }
 
 std::vector<ProcessRank> ReportedRanks::All() const {

@@ -1,5 +1,5 @@
 // Collectors of the samples that the hook in Python programs writes: input threads, interpreter
-// lock, ranks. Not thread-safe.
+// lock, ranks, settings. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -44,6 +44,16 @@ class ReportedRanks {
 
  private:
   std::map<int, ProcessRank> ranks_;  // by process
+};
+
+// Collects the settings of the programs' inputs.
+class ReportedSettings {
+ public:
+  void Add(const std::vector<TimedEvent>& events);
+  std::vector<InputSettings> All() const;  // by process
+
+ private:
+  std::map<int, InputSettings> settings_;  // by process
 };
 
 }  // namespace recpack::probe

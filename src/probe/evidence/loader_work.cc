@@ -4,14 +4,12 @@
 #include <map>
 #include <utility>
 
+#include "src/probe/util/units.h"
+
 namespace recpack::probe {
 namespace {
 
 constexpr uint64_t kMostSteps = 100'000;
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 // Differences are clamped at 0: a statistics page that was read during a write, or time that moved
 // from one stage to another, can make a counter fall a little.
@@ -31,7 +29,7 @@ LoaderWork Between(const LoaderSample& first, const LoaderSample& last) {
   LoaderWork work{.process = last.process,
                   .number = last.stats.number,
                   .workers = last.stats.workers.size(),
-                  .seconds = static_cast<double>(last.time - first.time) * 1e-9,
+                  .seconds = Seconds(last.time - first.time),
                   .share = {},
                   .slots = last.stats.slots,
                   .stages = {},

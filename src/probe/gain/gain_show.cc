@@ -48,6 +48,10 @@ std::string GainText(const GainResult& result) {
     text += "\nwhere the gain is\n";
     text += DifferenceLine("starvation", result.starvation, "batches that come late");
     text += DifferenceLine("interference", result.interference, "the pipeline slows down steps");
+    text += format(
+        "  `recprobe run` sees late batches only: its gain is to be compared with "
+        "starvation, {:+.1f} % here\n",
+        100 * result.starvation.value / result.rate(LoaderMode::kLive).value);
     text += DifferenceLine("(synthetic", result.synthetic, "over replayed: not part of the gain)");
   }
   if (!result.notes.empty()) text += "\ncaveats and missing data\n";

@@ -6,6 +6,7 @@
 #include "src/base/format.h"
 #include "src/probe/gpu/gpm.h"
 #include "src/probe/gpu/gpu_watch.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
@@ -22,8 +23,6 @@ bool IsOn(const std::vector<GpuProcess>& on, const std::vector<ProcessSample>& t
                        [&](const ProcessSample& member) { return member.process == process.pid; });
   });
 }
-
-double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
 

@@ -16,14 +16,14 @@ using Clock = std::chrono::steady_clock;
 struct GpuSampler::State {
   explicit State(GpuSamplerOptions given) : options(std::move(given)) {
     try {
-      const auto nvml = std::make_shared<const Nvml>(options.library);
-      Start(nvml);
+      nvml = std::make_shared<const Nvml>(options.library);
+      Start();
     } catch (const Error& error) {
       SetUnavailable({error.what()});
     }
   }
 
-  void Start(const std::shared_ptr<const Nvml>& nvml) {
+  void Start() {
     if (const auto code = nvml->init(); code != nvml::kSuccess) {
       SetUnavailable(nvml->Why(nvml->init.name, code));
       return;
@@ -56,6 +56,7 @@ struct GpuSampler::State {
   }
 
   const GpuSamplerOptions options;
+  std::shared_ptr<const Nvml> nvml;  // null: it could not be loaded
   Reading<int> devices;
   Reading<std::string> driver;
   Reading<std::string> cuda;
@@ -82,6 +83,15 @@ std::vector<GpuSample> GpuSampler::Sample() {
   std::vector<GpuSample> samples;
   for (const auto& watch : state_->watches) samples.push_back(watch->Get(until));
   return samples;
+}
+
+std::vector<GpuLink> GpuSampler::Links(const std::vector<GpuSample>& samples) const {
+  if (!state_->nvml) return {};
+  std::vector<int> gpus;
+  for (const GpuSample& sample : samples) {
+    if (sample.values) gpus.push_back(sample.device);
+  }
+  return ReadGpuLinks(*state_->nvml, gpus);
 }
 
 }  // namespace recpack::probe

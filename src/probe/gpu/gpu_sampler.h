@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/probe/gpu/gpu_links.h"
 #include "src/probe/util/reading.h"
 
 namespace recpack::probe {
@@ -97,6 +98,9 @@ class GpuSampler {
   // Returns a sample for each GPU. Does not throw: samples contain the faults, and a GPU that has
   // recovered is read again.
   std::vector<GpuSample> Sample();
+
+  // Returns how the GPUs that these samples have values of are connected.
+  std::vector<GpuLink> Links(const std::vector<GpuSample>& samples) const;
 
  private:
   struct State;

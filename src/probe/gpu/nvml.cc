@@ -46,8 +46,8 @@ Nvml::Nvml(const std::string& path)
   };
   const auto find_all = [&find](auto&... functions) { (find(functions), ...); };
   find_all(init, shutdown, error_string, driver_version, cuda_version, count, handle, name, uuid,
-           mig_mode, utilization, power, power_limit, clock, max_clock, clock_reasons,
-           throttle_reasons, memory2, memory, pcie, pcie_generation, pcie_width,
+           p2p_status, common_ancestor, mig_mode, utilization, power, power_limit, clock, max_clock,
+           clock_reasons, throttle_reasons, memory2, memory, pcie, pcie_generation, pcie_width,
            most_pcie_generation, most_pcie_width, temperature, processes3, processes2, gpm_support,
            gpm_alloc, gpm_free, gpm_sample, gpm_metrics);
 }

@@ -47,6 +47,9 @@ struct Nvml {
   NvmlFunction<Return(unsigned, Device*)> handle{"nvmlDeviceGetHandleByIndex_v2"};
   Text name{"nvmlDeviceGetName"};
   Text uuid{"nvmlDeviceGetUUID"};
+  NvmlFunction<Return(Device, Device, unsigned, unsigned*)> p2p_status{"nvmlDeviceGetP2PStatus"};
+  NvmlFunction<Return(Device, Device, unsigned*)> common_ancestor{
+      "nvmlDeviceGetTopologyCommonAncestor"};
   NvmlFunction<Return(Device, unsigned*, unsigned*)> mig_mode{"nvmlDeviceGetMigMode"};
   NvmlFunction<Return(Device, nvml::Utilization*)> utilization{"nvmlDeviceGetUtilizationRates"};
   Number power{"nvmlDeviceGetPowerUsage"};                                            // mW

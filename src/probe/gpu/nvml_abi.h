@@ -31,6 +31,17 @@ inline constexpr unsigned kClockMemory = 2;
 inline constexpr unsigned kPcieTx = 0;
 inline constexpr unsigned kPcieRx = 1;
 inline constexpr unsigned kTemperatureGpu = 0;
+// Capabilities and a status of nvmlDeviceGetP2PStatus.
+inline constexpr unsigned kP2pRead = 0;
+inline constexpr unsigned kP2pNvlink = 2;
+inline constexpr unsigned kP2pOk = 0;
+// Levels of nvmlDeviceGetTopologyCommonAncestor.
+inline constexpr unsigned kOneBoard = 0;
+inline constexpr unsigned kOneSwitch = 10;
+inline constexpr unsigned kSwitches = 20;
+inline constexpr unsigned kHostBridge = 30;
+inline constexpr unsigned kNumaNode = 40;
+inline constexpr unsigned kNumaNodes = 50;
 inline constexpr unsigned kNameSize = 96;  // for all strings
 inline constexpr unsigned long long kValueNotAvailable = ~0ULL;
 

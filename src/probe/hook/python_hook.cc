@@ -25,11 +25,6 @@ void CreateFolder(const fs::path& folder) {
   if (code) throw SystemError("cannot create the folder", folder.string(), code.value());
 }
 
-bool IsPython(const std::string& program) {
-  const std::string name = fs::path(program).filename().string();
-  return name.starts_with("python") || name.starts_with("pypy");
-}
-
 // Returns the option that keeps Python from loading the hook; empty if there is none.
 std::string_view OptionAgainst(std::span<const std::string> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -71,6 +66,11 @@ bool HasPart(std::string_view path, std::string_view part) {
 }
 
 }  // namespace
+
+bool IsPython(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  return name.starts_with("python") || name.starts_with("pypy");
+}
 
 std::vector<std::pair<std::string, std::string>> PreparePythonHook(const std::string& folder,
                                                                    const std::string& python_path) {

@@ -9,6 +9,9 @@
 
 namespace recpack::probe {
 
+// Tells whether a program is a Python interpreter, by its file's name.
+bool IsPython(const std::string& program);
+
 // Writes the hook to `folder`/python. Returns the environment variables with which a program writes
 // its events to `folder`, which must exist: RECPACK_EVENTS, and PYTHONPATH with the hook before
 // `python_path`, the program's own PYTHONPATH (may be empty). Throws Error: kIo; kInvalidArgument

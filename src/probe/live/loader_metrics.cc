@@ -6,13 +6,10 @@
 #include "src/base/format.h"
 #include "src/probe/evidence/evidence.h"
 #include "src/probe/live/metric_families.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 constexpr int64_t kEnded = 30'000'000'000;  // ns without a sample
 
@@ -90,6 +87,42 @@ double BusyShare(const LoaderStats& stats) {
          StageShare(stats, Stage::kInput).value_or(0);
 }
 
+// Adds what loaders fetched from object stores. Waits are left out: one that lasts may later count
+// as another one, and a counter must not decrease.
+void AddStores(std::vector<LoaderSample> loaders, Exposition& text) {
+  std::erase_if(loaders, [](const LoaderSample& loader) {
+    const StoreStats store = loader.stats.TotalStore();
+    return store.requests + store.cache_hits == 0;
+  });
+  AddLoaderFamily(
+      "recprobe_loader_store_requests_total", "Requests to object stores that are over.", loaders,
+      [](const LoaderStats& stats) { return static_cast<double>(stats.TotalStore().requests); },
+      text);
+  AddLoaderFamily(
+      "recprobe_loader_store_bytes_total", "Bytes fetched from object stores.", loaders,
+      [](const LoaderStats& stats) { return static_cast<double>(stats.TotalStore().bytes); }, text);
+  AddLoaderFamily(
+      "recprobe_loader_store_throttled_total", "Requests that were answered with 429 or 503.",
+      loaders,
+      [](const LoaderStats& stats) { return static_cast<double>(stats.TotalStore().throttled); },
+      text);
+  AddLoaderFamily(
+      "recprobe_loader_store_retried_total", "Requests that were sent again after a failure.",
+      loaders,
+      [](const LoaderStats& stats) { return static_cast<double>(stats.TotalStore().retried); },
+      text);
+  AddLoaderFamily(
+      "recprobe_loader_store_cache_hit_bytes_total", "Bytes to read that were in the cache.",
+      loaders,
+      [](const LoaderStats& stats) { return static_cast<double>(stats.TotalStore().cache_hits); },
+      text);
+  AddLoaderFamily(
+      "recprobe_loader_store_cache_miss_bytes_total", "Bytes to read that were not in the cache.",
+      loaders,
+      [](const LoaderStats& stats) { return static_cast<double>(stats.TotalStore().cache_misses); },
+      text);
+}
+
 }  // namespace
 
 void AddLoaders(const std::vector<LoaderSample>& samples, int64_t now, Exposition& text) {
@@ -126,6 +159,7 @@ void AddLoaders(const std::vector<LoaderSample>& samples, int64_t now, Expositio
       text);
   AddStageFamily("recprobe_loader_stage_bytes_total", "Bytes processed by stages that count them.",
                  loaders, StageBytes, text);
+  AddStores(loaders, text);
 }
 
 }  // namespace recpack::probe

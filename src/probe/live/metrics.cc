@@ -6,14 +6,13 @@
 #include "src/probe/live/exposition.h"
 #include "src/probe/live/metric_families.h"
 #include "src/probe/steps/steps.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
 
 // Device work of a step may be reported up to this long after its end [ns].
 constexpr int64_t kSettled = 2'000'000'000;
-
-double Seconds(int64_t time) { return static_cast<double>(time) * 1e-9; }
 
 }  // namespace
 

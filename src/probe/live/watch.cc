@@ -11,6 +11,7 @@
 #include "src/probe/causes/decide.h"
 #include "src/probe/events/event_folder.h"
 #include "src/probe/events/event_reader.h"
+#include "src/probe/evidence/code_lines.h"
 #include "src/probe/evidence/hook_samples.h"
 #include "src/probe/evidence/silence.h"
 #include "src/probe/evidence/unhooked_pythons.h"
@@ -18,7 +19,6 @@
 #include "src/probe/gpu/gpu_collector.h"
 #include "src/probe/live/loader_sampler.h"
 #include "src/probe/live/timeline_sampler.h"
-#include "src/probe/procfs/system_sample.h"
 #include "src/probe/procfs/system_sampler.h"
 #include "src/probe/steps/activity.h"
 #include "src/probe/util/intervals.h"
@@ -94,18 +94,20 @@ struct Watch::State {
   }
 
   void Listen(std::vector<TimedEvent> told) {
+    lines.Take(told);
     kept_events.Add(told);
     silence.AddEvents(told);
     locks.Add(told);
     input_samples.Add(told);
     ranks.Add(told);
+    settings.Add(told);
     activity.Add(told);
     steps.Add(std::move(told));
   }
 
   // Rates between the samples nearest to the ends of `time`; over all samples if `time` is empty.
-  std::optional<SystemRates> Rates(const Interval& time) const {
-    const std::vector<SystemSample> all = samples.All();
+  static std::optional<SystemRates> Rates(const std::vector<SystemSample>& all,
+                                          const Interval& time) {
     if (all.size() < 2) return {};
     const bool any = time.begin <= time.end;
     const size_t first = any ? std::min(Nearest(all, time.begin), all.size() - 2) : 0;
@@ -133,7 +135,9 @@ struct Watch::State {
                       .loaders = loaders.All(),
                       .locks = locks.Uses(),
                       .input_works = input_samples.Works(),
+                      .lines = lines.Lines(),
                       .ranks = ranks.All(),
+                      .settings = settings.All(),
                       .accelerators = AnyAccelerator() || gpus.any()};
     // If events are missing, silence does not mean that nothing happens.
     const std::vector<std::string> lost =
@@ -142,7 +146,9 @@ struct Watch::State {
     SelectTraining(which, evidence);
     const Interval time = TimeOfSteps(evidence.trainers);
     evidence.gpus = gpus.Uses(time.begin, time.end);
-    evidence.system = Rates(time);
+    const std::vector<SystemSample> all = samples.All();
+    evidence.system = Rates(all, time);
+    evidence.growths = FindMemoryGrowth(all, evidence.trainers);
     if (evidence.trainers.empty()) {
       evidence.no_steps = unhooked.first();
       evidence.periods = activity.Periods();
@@ -163,7 +169,9 @@ struct Watch::State {
   SilenceDetector silence;
   LockProbes locks;
   InputSamples input_samples;
+  LineSamples lines;
   ReportedRanks ranks;
+  ReportedSettings settings;
   Activity activity;
   Thinned<SystemSample> samples;
   LoaderSampler loaders;
@@ -188,6 +196,8 @@ void Watch::LastSample() {
 Timeline Watch::SampledTimeline() const { return state_->timeline.Collected(); }
 
 const std::vector<GpuSample>& Watch::Gpus() const noexcept { return state_->gpu_samples; }
+
+const SystemSample& Watch::LastSystem() const noexcept { return state_->samples.last(); }
 
 const KeptEvents& Watch::Events() const noexcept { return state_->kept_events; }
 

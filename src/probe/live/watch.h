@@ -13,6 +13,7 @@
 #include "src/probe/events/kept_events.h"
 #include "src/probe/evidence/evidence.h"
 #include "src/probe/gpu/gpu_sampler.h"
+#include "src/probe/procfs/system_sample.h"
 #include "src/probe/report/timeline.h"
 #include "src/probe/steps/steps.h"
 #include "src/probe/verdict/verdict.h"
@@ -52,6 +53,9 @@ class Watch {
   Timeline SampledTimeline() const;
   // Values of all GPUs at the last sample; valid until the next one.
   const std::vector<GpuSample>& Gpus() const noexcept;
+  // The latest sample of the machine and the watched processes that saw any of these; its time is 0
+  // if there was none. Valid until the next sample.
+  const SystemSample& LastSystem() const noexcept;
   // The first and the latest events, at most WatchOptions::most_events.
   const KeptEvents& Events() const noexcept;
 

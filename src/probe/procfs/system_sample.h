@@ -62,6 +62,7 @@ struct ProcessSample {
   uint64_t system_ns = 0;
   uint64_t major_faults = 0;  // page faults that read from storage
   uint64_t resident_bytes = 0;
+  Counter private_bytes;  // resident, without files and shared memory
   ProcessIo io;
 };
 

@@ -122,7 +122,8 @@ TreeProcess::TreeProcess(KeptFiles* files, const std::string& proc, int process)
     : files_(files),
       folder_(format("{}/{}", proc, process)),
       stat_(files, folder_ + "/stat", KeptFile::Size::kOneRead),
-      io_(files, folder_ + "/io", KeptFile::Size::kOneRead) {
+      io_(files, folder_ + "/io", KeptFile::Size::kOneRead),
+      memory_(files, folder_ + "/statm", KeptFile::Size::kOneRead) {
   sample_.process = process;
 }
 
@@ -141,6 +142,7 @@ bool TreeProcess::Read(bool block_io_is_counted, UnseenList& missing) {
   if (sample_.start_ticks != 0 && stat->start != sample_.start_ticks) return false;
   Take(*stat);
   ReadIo(missing);
+  ReadMemory();
   ReadThreads(block_io_is_counted, missing);
   return true;
 }
@@ -193,6 +195,21 @@ void TreeProcess::ReadIo(UnseenList& missing) {
     missing.Add("bytes that processes read from storage", io_.path() + " has no read_bytes",
                 "a kernel with CONFIG_TASK_IO_ACCOUNTING");
   }
+}
+
+// Pages: size, resident, and of these the ones of files and of shared memory.
+void TreeProcess::ReadMemory() {
+  sample_.private_bytes.reset();
+  const auto text = memory_.Read();
+  if (!text) return;
+  Scanner scanner(*text);
+  std::array<uint64_t, 3> pages = {};
+  for (uint64_t& each : pages) {
+    const auto number = scanner.Number();
+    if (!number) return;
+    each = *number;
+  }
+  sample_.private_bytes = (pages[1] - std::min(pages[1], pages[2])) * PageBytes();
 }
 
 void TreeProcess::ListThreads(bool block_io_is_counted, UnseenList& missing) {

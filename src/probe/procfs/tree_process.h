@@ -80,6 +80,7 @@ class TreeProcess {
  private:
   void Take(const ProcessStat& stat);
   void ReadIo(UnseenList& missing);
+  void ReadMemory();
   void ReadThreads(bool block_io_is_counted, UnseenList& missing);
   void ListThreads(bool block_io_is_counted, UnseenList& missing);
 
@@ -87,6 +88,7 @@ class TreeProcess {
   std::string folder_;
   KeptFile stat_;
   KeptFile io_;
+  KeptFile memory_;
   ProcessSample sample_;
   Spent own_;
   Spent children_;

@@ -22,8 +22,7 @@ std::string Figures(const Estimate& estimate, bool is_share) {
   if (!is_share) {
     return format("{} [{}, {}]", Rate(estimate.value), Rate(estimate.low), Rate(estimate.high));
   }
-  return format("{} [{:.1f}, {:.1f}]", Percent(estimate.value), 100 * estimate.low,
-                100 * estimate.high);
+  return PercentRange(estimate);
 }
 
 std::string Changed(const Change& change) {

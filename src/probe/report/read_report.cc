@@ -1,3 +1,4 @@
+#include <climits>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -78,6 +79,20 @@ Job ParseJob(const ReportMembers& members) {
   return job;
 }
 
+CodeLine ParseLine(const ReportMembers& members) {
+  return {.process = static_cast<int>(members.Integer("process", 0, INT_MAX)),
+          .role = members.Text("role"),
+          .phase = members.Text("phase"),
+          .file = members.Text("file"),
+          .line = static_cast<int>(members.Integer("line", 0, INT_MAX)),
+          .function = members.Text("function"),
+          .calling = members.Text("calling"),
+          .made = members.OptionalText("made"),
+          .share = members.Number("share", 0, 1 + kRounding),
+          .blocked = members.Number("blocked", 0, 1 + kRounding),
+          .waits = members.OptionalText("waits")};
+}
+
 Verdict ParseVerdict(const ReportMembers& members) {
   Verdict verdict;
   verdict.band = ParseBand(members);
@@ -86,6 +101,26 @@ Verdict ParseVerdict(const ReportMembers& members) {
   verdict.notes = members.Texts("notes");
   if (members.Has("hints")) verdict.hints = members.Texts("hints");
   verdict.cure = members.OptionalText("cure");
+  for (const ReportMembers& cause : members.Objects("causes")) {
+    verdict.causes.push_back({.bottleneck = ParseBottleneck(cause.Text("cause")),
+                              .saves = cause.NumberOrNull("saves", 0, 1),
+                              .evidence = cause.Texts("evidence"),
+                              .cure = cause.OptionalText("cure"),
+                              .where = cause.OptionalText("where")});
+  }
+  if (members.Has("action")) {
+    const ReportMembers action = members.Object("action");
+    verdict.action = {.bottleneck = ParseBottleneck(action.Text("cause")),
+                      .text = action.Text("text"),
+                      .saves = action.NumberOrNull("saves", 0, 1),
+                      .where = action.OptionalText("where")};
+  }
+  if (members.Has("line")) verdict.line = ParseLine(members.Object("line"));
+  if (members.Has("lines")) {
+    for (const ReportMembers& line : members.Objects("lines")) {
+      verdict.lines.push_back(ParseLine(line));
+    }
+  }
   if (members.Has("rank")) {
     verdict.rank = static_cast<size_t>(members.Integer("rank", 0, kMostRank));
   }

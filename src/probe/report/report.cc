@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/probe/causes/hidden_ranks.h"
 #include "src/probe/evidence/loader_work.h"
 #include "src/probe/procfs/busiest.h"
 #include "src/probe/report/report_notes.h"
+#include "src/probe/share/hidden_ranks.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
@@ -22,14 +23,14 @@ StepStretch MakeStretch(const std::vector<StepRecord>& steps, size_t first, size
   stretch.steps = count;
   for (size_t i = first; i < first + count; ++i) {
     const StepRecord& step = steps[i];
-    const double duration = static_cast<double>(step.duration()) * 1e-9;
+    const double duration = Seconds(step.duration());
     stretch.step += duration;
     stretch.longest = std::max(stretch.longest, duration);
-    stretch.input_wait += static_cast<double>(step.uncovered_wait) * 1e-9;
-    stretch.copies += static_cast<double>(step.copies) * 1e-9;
-    stretch.device_copies += static_cast<double>(step.device_copies) * 1e-9;
-    stretch.exchange += static_cast<double>(step.exchange) * 1e-9;
-    stretch.device += static_cast<double>(step.device) * 1e-9;
+    stretch.input_wait += Seconds(step.uncovered_wait);
+    stretch.copies += Seconds(step.copies);
+    stretch.device_copies += Seconds(step.device_copies);
+    stretch.exchange += Seconds(step.exchange);
+    stretch.device += Seconds(step.device);
   }
   for (double* sum : {&stretch.step, &stretch.input_wait, &stretch.copies, &stretch.device_copies,
                       &stretch.exchange, &stretch.device}) {

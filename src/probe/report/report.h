@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "recpack/base/file.h"
-#include "src/probe/causes/stage_use.h"
 #include "src/probe/doctor/ceilings.h"
 #include "src/probe/events/event_reader.h"
 #include "src/probe/evidence/evidence.h"
 #include "src/probe/report/timeline.h"
+#include "src/probe/stages/stage_use.h"
 #include "src/probe/steps/steps.h"
 #include "src/probe/steps/trace_summary.h"
 #include "src/probe/verdict/verdict.h"

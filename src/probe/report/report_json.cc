@@ -5,6 +5,7 @@
 #include "src/base/format.h"
 #include "src/probe/report/report.h"
 #include "src/probe/util/clock_text.h"
+#include "src/probe/util/units.h"
 #include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
@@ -61,7 +62,7 @@ Json ToJson(const StepSeries& series, int64_t from) {
   const auto times = [&](const char* name, double StepStretch::*what) {
     column(name, [what](const StepStretch& stretch) { return Short(stretch.*what); });
   };
-  const auto since = [from](int64_t time) { return static_cast<double>(time - from) * 1e-9; };
+  const auto since = [from](int64_t time) { return Seconds(time - from); };
   column("begin_s", [&](const StepStretch& stretch) { return since(stretch.begin); });
   column("end_s", [&](const StepStretch& stretch) { return since(stretch.end); });
   column("count", [](const StepStretch& stretch) { return stretch.steps; });
@@ -79,8 +80,8 @@ Json ToJson(const StepSeries& series, int64_t from) {
 Json ToJson(const Timeline& timeline, int64_t from) {
   Json json = {{"begin_s", Json::array()}, {"end_s", Json::array()}};
   for (size_t i = 0; i < timeline.begin.size(); ++i) {
-    json["begin_s"].push_back(static_cast<double>(timeline.begin[i] - from) * 1e-9);
-    json["end_s"].push_back(static_cast<double>(timeline.end[i] - from) * 1e-9);
+    json["begin_s"].push_back(Seconds(timeline.begin[i] - from));
+    json["end_s"].push_back(Seconds(timeline.end[i] - from));
   }
   for (const char* group : {"cpu", "devices", "pressure"}) json[group] = Json::array();
   for (const TimelineSeries& series : timeline.series) {
@@ -134,16 +135,26 @@ Json ToJson(const TraceTable& table) {
                             {"min_ns", row.min},
                             {"max_ns", row.max},
                             {"bytes", row.bytes}});
+    if (!row.operation.empty()) json["rows"].back()["operation"] = row.operation;
   }
   return json;
 }
 
 Json ToJson(const DeviceUse& use) {
-  Json json = {{"process", use.process},        {"device", use.device},
-               {"time_ns", use.duration()},     {"utilisation", use.utilisation()},
-               {"compute_ns", use.compute},     {"copies_ns", use.copies},
-               {"copy_overlap", use.overlap()}, {"uncovered_exchange_ns", use.uncovered_exchange},
-               {"idle_ns", use.idle},           {"longest_gaps_ns", Json::array()}};
+  Json json = {{"process", use.process},
+               {"device", use.device},
+               {"time_ns", use.duration()},
+               {"utilisation", use.utilisation()},
+               {"compute_ns", use.compute},
+               {"copies_ns", use.copies},
+               {"copy_overlap", use.overlap()},
+               {"uncovered_exchange_ns", use.uncovered_exchange},
+               {"idle_ns", use.idle},
+               {"longest_gaps_ns", Json::array()},
+               {"streams", use.streams},
+               {"kernel_concurrency", use.concurrency()},
+               {"mean_at_once", Short(use.mean_at_once())},
+               {"at_once_ns", use.at_once}};
   for (const DeviceGap& gap : use.longest) json["longest_gaps_ns"].push_back(gap.end - gap.begin);
   json["gaps"] = Json::array();
   for (size_t i = 0; i < use.gaps.size(); ++i) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/probe/causes/hidden_ranks.h"
+#include "src/probe/share/hidden_ranks.h"
 
 namespace recpack::probe {
 namespace {
@@ -61,6 +61,11 @@ std::vector<Explanation> ExplainFigures(const Report& report, const Evidence& ev
     add("threads and processes",
         "/proc, from the first step to the last: the busiest ones, including those that ended in "
         "between");
+  }
+  if (!report.verdict.lines.empty()) {
+    add("lines of the program",
+        "stacks of Python, sampled by the hook in each process up to 20 times a second; whether a "
+        "thread is blocked is what /proc said at each sample");
   }
   if (StepsAreOwnWork(evidence, evidence.trainers)) {
     add("device", "this machine has no accelerator: the processors do the work of a step");

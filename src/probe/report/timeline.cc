@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/probe/util/units.h"
+
 namespace recpack::probe {
 
 // `guess`: index to try first, as values mostly come in the same order.
@@ -45,7 +47,7 @@ void TimelineRecorder::Add(int64_t begin, int64_t end, const std::vector<Timelin
   }
   stretches_.back().end = end;
   ++stretches_.back().samples;
-  const double seconds = static_cast<double>(end - begin) * 1e-9;
+  const double seconds = Seconds(end - begin);
   size_t guess = 0;
   for (const TimelineValue& value : values) {
     Series* series = Find(value, guess);

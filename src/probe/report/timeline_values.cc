@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
@@ -33,10 +34,6 @@ void AppendPressure(const char* of, const PressureShares& shares, Values& values
   Append("pressure", of, "cpu", "share", shares.cpu.some, values);
   Append("pressure", of, "io", "share", shares.io.some, values);
   Append("pressure", of, "memory", "share", shares.memory.some, values);
-}
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
 }
 
 }  // namespace
@@ -104,7 +101,7 @@ void AppendValues(const GpuSample& sample, Values& values) {
 }
 
 void AppendValues(const LoaderSample& first, const LoaderSample& second, Values& values) {
-  const double seconds = static_cast<double>(second.time - first.time) * 1e-9;
+  const double seconds = Seconds(second.time - first.time);
   if (seconds <= 0 || second.stats.samples < first.stats.samples) return;
   const std::string of = format("loader {} of process {}", second.stats.number, second.process);
   values.push_back(

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/base/format.h"
+#include "src/probe/util/units.h"
 
 namespace recpack::probe {
 namespace {
@@ -27,8 +28,7 @@ std::optional<Period> FindPeriodOfStarts(const std::deque<int64_t>& starts) {
   const int64_t last = *std::max_element(starts.begin(), starts.end());
   std::optional<Period> surest;
   for (const int64_t spacing : kSpacings) {
-    const auto period =
-        FindPeriod(Counts(starts, last, spacing), static_cast<double>(spacing) * 1e-9);
+    const auto period = FindPeriod(Counts(starts, last, spacing), Seconds(spacing));
     if (period && (!surest || period->strength > surest->strength)) surest = period;
   }
   return surest;

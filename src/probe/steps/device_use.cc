@@ -34,6 +34,32 @@ void AddGaps(const Intervals& gaps, size_t longest, DeviceUse& use) {
   if (use.longest.size() > longest) use.longest.resize(longest);
 }
 
+// Adds the times by the number of kernels at once, from the begin of the first to `use.end`.
+void AddAtOnce(const DevicePieces& pieces, DeviceUse& use) {
+  std::vector<std::pair<int64_t, int>> changes;  // +1 where a kernel begins, -1 where it ends
+  for (const auto* kernels : {&pieces.compute, &pieces.exchange}) {
+    for (const Interval& kernel : *kernels) {
+      if (kernel.length() == 0) continue;
+      changes.emplace_back(kernel.begin, 1);
+      changes.emplace_back(kernel.end, -1);
+      use.kernel_times += kernel.length();
+    }
+  }
+  changes.emplace_back(use.end, 0);
+  std::sort(changes.begin(), changes.end());
+  int64_t at = use.begin;
+  size_t running = 0;
+  for (const auto& [time, change] : changes) {
+    const size_t index = std::min(running, DeviceUse::kMostAtOnce);
+    if (time > at) {
+      if (use.at_once.size() <= index) use.at_once.resize(index + 1);
+      use.at_once[index] += time - at;
+    }
+    at = time;
+    running = static_cast<size_t>(static_cast<int64_t>(running) + change);
+  }
+}
+
 double Share(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -49,11 +75,19 @@ std::optional<int64_t> DeviceUse::GapLimit(size_t gap_class) {
 
 double DeviceUse::utilisation() const { return Share(kernels, duration()); }
 
+double DeviceUse::concurrency() const {
+  int64_t several = 0;
+  for (size_t i = 2; i < at_once.size(); ++i) several += at_once[i];
+  return Share(several, duration());
+}
+
+double DeviceUse::mean_at_once() const { return Share(kernel_times, kernels); }
+
 double DeviceUse::overlap() const { return Share(covered_copies, copies); }
 
 DeviceUse SummarizeUse(DevicePieces pieces, size_t longest_gaps) {
-  const Intervals compute = Union(std::move(pieces.compute));
-  const Intervals exchange = Union(std::move(pieces.exchange));
+  const Intervals compute = Union(pieces.compute);
+  const Intervals exchange = Union(pieces.exchange);
   const Intervals copies = Union(std::move(pieces.copies));
   const Intervals kernels = Both(compute, exchange);
   const Intervals busy = Both(kernels, copies);
@@ -69,6 +103,8 @@ DeviceUse SummarizeUse(DevicePieces pieces, size_t longest_gaps) {
   const Intervals gaps = Gaps(busy, {use.begin, use.end});
   use.idle = Length(gaps);
   AddGaps(gaps, longest_gaps, use);
+  AddAtOnce(pieces, use);
+  use.streams = pieces.streams.size();
   return use;
 }
 

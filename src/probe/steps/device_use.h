@@ -1,6 +1,8 @@
 // Summarizes the use of a device.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "src/probe/steps/trace_summary.h"
@@ -13,6 +15,7 @@ struct DevicePieces {
   std::vector<Interval> compute;
   std::vector<Interval> exchange;  // NCCL's kernels
   std::vector<Interval> copies;
+  std::set<uint32_t> streams;  // of compute and exchange
 };
 
 // Leaves `process` and `device` of the result to the caller.

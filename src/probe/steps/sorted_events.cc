@@ -50,7 +50,7 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
       case EventKind::kInputWait:
         if (timed.name == kEvaluation) break;
         lane.waits.push_back(event);
-        if (timed.name != kIteratorBegins) lane.batches.push_back(ToInterval(event));
+        (timed.name == kIteratorBegins ? lane.starts : lane.batches).push_back(ToInterval(event));
         break;
       case EventKind::kCollective:
         lane.exchanges.push_back(event);

@@ -50,6 +50,18 @@ Intervals MergeIntervals(const std::vector<Event>& events) {
   return Union(std::move(pieces));
 }
 
+// Workers that start make their first batch while the training waits.
+Intervals StartsWithFirstBatches(Intervals starts, Intervals batches) {
+  std::ranges::sort(starts, {}, &Interval::begin);
+  std::ranges::sort(batches, {}, &Interval::begin);
+  const size_t count = starts.size();
+  for (size_t i = 0; i < count; ++i) {
+    const auto first = std::ranges::lower_bound(batches, starts[i].end, {}, &Interval::begin);
+    if (first != batches.end()) starts.push_back(*first);
+  }
+  return Union(std::move(starts));
+}
+
 // Tells whether the waits of reported or marked steps are seen. A thread that gets its input from
 // another thread in a way that is not hooked may have waited for a batch or two itself.
 bool CallsAreSeen(std::vector<Interval> batches, std::vector<StepRecord>& steps,
@@ -90,6 +102,7 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
   AddWithin(waits, trainer.steps, &StepRecord::input_wait);
   AddWithin(exchanges, trainer.steps, &StepRecord::exchange);
   AddBusyWaits(lane.waits, trainer.steps);
+  AddWithin(StartsWithFirstBatches(lane.starts, lane.batches), trainer.steps, &StepRecord::restart);
   AccountDevices(waits, exchanges, sorted, trainer);
   return trainer;
 }

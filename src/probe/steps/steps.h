@@ -17,6 +17,7 @@ struct StepRecord {
   int64_t input_wait = 0;      // of the training thread
   int64_t uncovered_wait = 0;  // part of input_wait in which the device did not compute
   int64_t busy_wait = 0;       // part of input_wait in which the thread itself ran, if reported
+  int64_t restart = 0;         // part of input_wait for workers to start, with their first batch
   int64_t exchange = 0;        // waits for other devices, or moving values to and from them
   int64_t copies = 0;  // to the device, while it did not compute and nothing else was waited for
   int64_t device_copies = 0;  // the same within a device or between devices

@@ -7,12 +7,22 @@
 
 #include "src/base/format.h"
 #include "src/probe/events/hook_ranges.h"
+#include "src/probe/events/operation_class.h"
 #include "src/probe/steps/device_use.h"
 
 namespace recpack::probe {
 namespace {
 
 constexpr size_t kMostNames = 1000;  // per table
+
+// Adds the calls of `more`, which has any, to a row.
+void Join(const TraceRow& more, TraceRow& row) {
+  row.min = row.calls == 0 ? more.min : std::min(row.min, more.min);
+  row.max = std::max(row.max, more.max);
+  row.time += more.time;
+  row.calls += more.calls;
+  row.bytes += more.bytes;
+}
 
 // Accumulates the rows of a table by name.
 class Tally {
@@ -21,17 +31,32 @@ class Tally {
 
   void Add(const std::string& name, const Event& event) {
     const int64_t time = event.end - event.begin;
-    const auto [found, is_new] = rows_.try_emplace(name, table_.rows.size());
-    if (is_new) table_.rows.push_back({.name = name, .min = time, .max = time});
-    TraceRow& row = table_.rows[found->second];
-    ++row.calls;
-    row.time += time;
-    row.min = std::min(row.min, time);
-    row.max = std::max(row.max, time);
-    if (event.kind == EventKind::kCopy || event.kind == EventKind::kCollective) {
-      row.bytes += event.value;
+    const bool moves = event.kind == EventKind::kCopy || event.kind == EventKind::kCollective;
+    Add({.name = name,
+         .time = time,
+         .calls = 1,
+         .min = time,
+         .max = time,
+         .bytes = moves ? event.value : 0});
+  }
+
+  void Add(const TraceRow& more) {
+    const auto [found, is_new] = rows_.try_emplace(more.name, table_.rows.size());
+    if (is_new) table_.rows.push_back({.name = more.name});
+    Join(more, table_.rows[found->second]);
+    table_.time += more.time;
+  }
+
+  // Sets each row's class of operation. Returns a table by these.
+  Tally Classify(std::string title) {
+    Tally classes(std::move(title));
+    for (TraceRow& row : table_.rows) {
+      row.operation = ClassifyOperation(row.name);
+      TraceRow of_class = row;
+      of_class.name = row.operation;
+      classes.Add(of_class);
     }
-    table_.time += time;
+    return classes;
   }
 
   TraceTable Take() {
@@ -49,13 +74,8 @@ class Tally {
     if (rows.size() <= kMostNames) return;
     TraceRow others = rows[kMostNames];
     others.name = format("[{} other names]", rows.size() - kMostNames);
-    for (size_t i = kMostNames + 1; i < rows.size(); ++i) {
-      others.time += rows[i].time;
-      others.calls += rows[i].calls;
-      others.min = std::min(others.min, rows[i].min);
-      others.max = std::max(others.max, rows[i].max);
-      others.bytes += rows[i].bytes;
-    }
+    others.operation.clear();
+    for (size_t i = kMostNames + 1; i < rows.size(); ++i) Join(rows[i], others);
     rows.resize(kMostNames);
     rows.push_back(std::move(others));
   }
@@ -84,7 +104,7 @@ std::string CopyName(const TimedEvent& copy) {
 }  // namespace
 
 struct TraceSums::State {
-  Tally activities{"GPU activities"};
+  Tally activities{"Device activities"};
   Tally collectives{"NCCL"};
   Tally calls{"CUDA calls"};
   Tally ranges{"Ranges"};
@@ -105,7 +125,8 @@ struct TraceSums::State {
         activities.Add(CopyName(timed), event);
         break;
       case EventKind::kHost:
-        calls.Add(timed.name, event);
+        // Without a name it is a whole step of a trainer whose device reports its own work.
+        if (!timed.name.empty()) calls.Add(timed.name, event);
         break;
       case EventKind::kRange:
         if (!IsHookRange(timed)) ranges.Add(timed.name, event);
@@ -126,6 +147,9 @@ struct TraceSums::State {
     if (event.kind == EventKind::kDevice) pieces_of().compute.push_back(piece);
     if (event.kind == EventKind::kCollective) pieces_of().exchange.push_back(piece);
     if (event.kind == EventKind::kCopy) pieces_of().copies.push_back(piece);
+    if (event.kind == EventKind::kDevice || event.kind == EventKind::kCollective) {
+      pieces_of().streams.insert(event.lane);
+    }
   }
 };
 
@@ -140,7 +164,9 @@ void TraceSums::Add(const std::vector<TimedEvent>& events) {
 TraceSummary TraceSums::Take(size_t longest_gaps) {
   State sums = std::exchange(*state_, {});
   TraceSummary summary;
-  for (Tally* tally : {&sums.activities, &sums.collectives, &sums.calls, &sums.ranges}) {
+  Tally operations = sums.activities.Classify("Operations");
+  for (Tally* tally :
+       {&operations, &sums.activities, &sums.collectives, &sums.calls, &sums.ranges}) {
     if (TraceTable table = tally->Take(); !table.rows.empty()) {
       summary.tables.push_back(std::move(table));
     }

@@ -20,6 +20,8 @@ struct TraceRow {
   int64_t min = 0;
   int64_t max = 0;
   uint64_t bytes = 0;  // of copies and collectives, if known
+  // Class of operation (src/probe/events/operation_class.h) of device activities; else empty.
+  std::string operation = {};
 
   double average() const { return static_cast<double>(time) / static_cast<double>(calls); }
   bool operator==(const TraceRow&) const = default;
@@ -50,6 +52,9 @@ struct DeviceUse {
     int64_t time = 0;
   };
 
+  // Numbers of kernels at once that are distinguished: 0 to 15, and 16 or more.
+  static constexpr size_t kMostAtOnce = 16;
+
   int process = 0;
   int device = 0;
   int64_t begin = 0;
@@ -60,6 +65,10 @@ struct DeviceUse {
   int64_t covered_copies = 0;      // part of `copies` in which a kernel ran
   int64_t uncovered_exchange = 0;  // NCCL's kernels ran and no other
   int64_t idle = 0;                // neither kernel nor copy ran
+  int64_t kernel_times = 0;        // sum of all kernels' times
+  // Time in which exactly n kernels ran, including NCCL's, by n; as long as the largest n.
+  std::vector<int64_t> at_once;
+  size_t streams = 0;              // that kernels ran on
   std::vector<DeviceGap> longest;  // longest idle gaps, the longest first
   std::array<GapClass, kGapClasses> gaps;
 
@@ -68,11 +77,17 @@ struct DeviceUse {
   double utilisation() const;
   // Returns the share of the copies' time in which a kernel ran; 0 without copies.
   double overlap() const;
+  // Returns the share of the time in which two kernels or more ran at once (the "kernel
+  // concurrency" of NVIDIA's Visual Profiler); 0 without any time.
+  double concurrency() const;
+  // Returns the mean number of kernels at once while any ran; 0 without kernels.
+  double mean_at_once() const;
 };
 
 struct TraceSummary {
-  // "GPU activities" (kernels, and copies by kind), "NCCL", "CUDA calls", "Ranges", as far as they
-  // have rows. Times of nested ranges overlap.
+  // "Operations" (device activities by class of operation), "Device activities" (kernels, and
+  // copies by kind), "NCCL", "CUDA calls", "Ranges", as far as they have rows. Times of nested
+  // ranges and of kernels at once overlap.
   std::vector<TraceTable> tables;
   std::vector<DeviceUse> devices;  // sorted by process and number
 };
@@ -96,7 +111,8 @@ class TraceSums {
 // Summarizes all events at once.
 TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gaps = 10);
 
-// Formats a table with columns Time(%), Time, Calls, Avg, Min, Max, Name and at most `rows` rows.
+// Formats a table with columns Time(%), Time, Calls, Avg, Min, Max, Operation (if any row has one),
+// Name and at most `rows` rows.
 std::string TraceTableText(const TraceTable& table, size_t rows = 25);
 
 }  // namespace recpack::probe

@@ -13,5 +13,6 @@ struct EmbeddedFile {
 
 const std::vector<EmbeddedFile>& PythonHookFiles();
 const std::vector<EmbeddedFile>& ReportPageFiles();
+const std::vector<EmbeddedFile>& TrackerFiles();
 
 }  // namespace recpack::probe

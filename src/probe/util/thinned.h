@@ -25,6 +25,9 @@ class Thinned {
     kept_.shrink_to_fit();
   }
 
+  // Returns the last value added; T() without any.
+  const T& last() const noexcept { return last_; }
+
   std::vector<T> All() const {
     std::vector<T> all = kept_;
     if (has_last_ && (count_ - 1) % stride_ != 0) all.push_back(last_);

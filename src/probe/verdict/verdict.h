@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "src/probe/evidence/bottleneck.h"
+#include "src/probe/evidence/code_lines.h"
 #include "src/probe/steps/period.h"
 #include "src/probe/steps/trace_summary.h"
 #include "src/probe/util/estimate.h"
 #include "src/probe/util/unseen.h"
+#include "src/probe/verdict/cause.h"
 
 namespace recpack::probe {
 
@@ -39,7 +41,8 @@ struct Breakdown {
 };
 
 struct Verdict {
-  static constexpr size_t kFewestSteps = 10;  // needed to decide
+  static constexpr size_t kFewestSteps = 10;   // needed to decide
+  static constexpr double kWorthNaming = 0.1;  // of step time
 
   Band band = Band::kUnknown;
   Estimate input_share;  // of step time
@@ -59,8 +62,14 @@ struct Verdict {
   // The rank that all others wait for: its number if processes report theirs, else its index among
   // the trainers.
   std::optional<size_t> rank;
+  // Ranked by what curing each alone would save. The first one is `bottleneck`; further ones save
+  // at least kWorthNaming of step time.
+  std::vector<Cause> causes;
   std::vector<std::string> evidence;  // for the bottleneck, strongest first
-  std::string cure;                   // what to do next; empty if nothing
+  std::optional<CodeLine> line;       // the function that the cause comes from, and its line
+  std::vector<CodeLine> lines;        // where the program's threads spent their time
+  std::string cure;                   // what to do about the bottleneck; empty if nothing
+  std::optional<Action> action;       // the one thing to do first
   std::vector<std::string> hints;     // from common rules of thumb, with contrary findings
   std::vector<std::string> notes;     // caveats, and what was not observed
 

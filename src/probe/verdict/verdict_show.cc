@@ -6,6 +6,7 @@
 #include "src/probe/util/estimate_json.h"
 #include "src/probe/util/units.h"
 #include "src/probe/util/wrapped.h"
+#include "src/probe/verdict/line_text.h"
 #include "src/probe/verdict/verdict.h"
 
 namespace recpack::probe {
@@ -15,22 +16,51 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kBar = 40;
 
-std::string Range(const Estimate& estimate) {
-  return format("{:.1f} % [{:.1f}, {:.1f}]", 100 * estimate.value, 100 * estimate.low,
-                100 * estimate.high);
-}
-
+// "+25.0 % [24.0, 26.0] steps/s", "over 50 times as many steps/s".
 std::string GainText(const Estimate& gain) {
-  if (std::isfinite(gain.high)) return format("+{} steps/s", Range(gain));
-  if (!std::isfinite(gain.low)) return "more steps/s without limit";
-  return format("{} [+{:.1f} %, no limit] steps/s",
-                std::isfinite(gain.value) ? format("+{:.1f} %", 100 * gain.value) : "no limit",
-                100 * gain.low);
+  constexpr double kMost = kMostSpeedup - 1;
+  const auto bounded = [](double one) {
+    return one < kMost ? "+" + Percent(one) : format("over {:.0f}x", kMostSpeedup);
+  };
+  if (gain.low >= kMost) return format("over {:.0f} times as many steps/s", kMostSpeedup);
+  if (gain.value >= kMost || gain.high >= kMost) {
+    return format("{} [{}, {}] steps/s", bounded(gain.value), bounded(gain.low),
+                  bounded(gain.high));
+  }
+  return format("+{} steps/s", PercentRange(gain));
 }
 
 std::string Line(const char* name, double share) {
   const auto filled = static_cast<size_t>(std::lround(std::min(share, 1.0) * kBar));
   return format("  {:<22} {:>7}  {}\n", name, Percent(share), std::string(filled, '#'));
+}
+
+Json SavesJson(const std::optional<double>& saves) { return saves ? Json(*saves) : Json(); }
+
+Json ToJson(const Cause& cause) {
+  Json json = {{"cause", BottleneckName(cause.bottleneck)},
+               {"saves", SavesJson(cause.saves)},
+               {"evidence", cause.evidence},
+               {"cure", cause.cure}};
+  if (!cause.where.empty()) json["where"] = cause.where;
+  return json;
+}
+
+Json ToJson(const Action& action) {
+  Json json = {{"cause", BottleneckName(action.bottleneck)},
+               {"text", action.text},
+               {"saves", SavesJson(action.saves)}};
+  if (!action.where.empty()) json["where"] = action.where;
+  return json;
+}
+
+Json ToJson(const CodeLine& line) {
+  Json json = {{"process", line.process}, {"role", line.role},   {"phase", line.phase},
+               {"file", line.file},       {"line", line.line},   {"function", line.function},
+               {"calling", line.calling}, {"share", line.share}, {"blocked", line.blocked}};
+  if (!line.waits.empty()) json["waits"] = line.waits;
+  if (!line.made.empty()) json["made"] = line.made;
+  return json;
 }
 
 std::string Headline(const Verdict& verdict) {
@@ -51,6 +81,21 @@ std::string BreakdownText(const Breakdown& breakdown) {
   text += Line("exchange", breakdown.exchange);
   text += Line("device", breakdown.device);
   return text + Line("other", breakdown.other);
+}
+
+// What curing each cause alone would gain; empty if nothing would.
+std::string CausesText(const std::vector<Cause>& causes) {
+  std::string text;
+  for (size_t i = 0; i < causes.size(); ++i) {
+    const Cause& cause = causes[i];
+    if (cause.saves && *cause.saves <= 0) continue;
+    text += format("  {}. {:<27} {}\n", i + 1, BottleneckName(cause.bottleneck),
+                   cause.saves ? format("{:>7} of step time, {}", Percent(*cause.saves),
+                                        SpeedupText(*cause.saves))
+                               : "gain not known");
+    if (!cause.where.empty()) text += format("     at {}\n", cause.where);
+  }
+  return text.empty() ? "" : "\ncauses, and what curing each alone would save\n" + text;
 }
 
 std::string List(const char* title, const std::vector<std::string>& lines) {
@@ -78,7 +123,7 @@ std::string VerdictText(const Verdict& verdict) {
   if (verdict.band != Band::kUnknown) {
     text += format("  waits for input{}: {} of step time (95 % interval)\n",
                    verdict.upper_bound ? "" : " that no device work covers",
-                   Range(verdict.input_share));
+                   PercentRange(verdict.input_share));
     text +=
         format("  without them: {}, on {:.2f} steps/s; {} steps counted, the first {} left out\n",
                GainText(verdict.gain), verdict.steps_per_second, verdict.steps, verdict.left_out);
@@ -90,8 +135,14 @@ std::string VerdictText(const Verdict& verdict) {
                    verdict.period->of, verdict.period->seconds, verdict.period->error);
   }
   if (verdict.steps > 0) text += BreakdownText(verdict.breakdown);
+  text += CausesText(verdict.causes);
   text += List("evidence", verdict.evidence);
-  if (!verdict.cure.empty()) text += "\n" + Wrapped("next: ", verdict.cure);
+  text += WhereText(verdict.lines);
+  if (verdict.action) {
+    text += "\n" + Wrapped("next: ", ActionText(*verdict.action));
+  } else if (!verdict.cure.empty()) {
+    text += "\n" + Wrapped("next: ", verdict.cure);
+  }
   text += List("hints from rules of thumb (not used for the verdict)", verdict.hints);
   text += List("caveats and missing data", verdict.notes);
   return text;
@@ -121,8 +172,13 @@ std::string VerdictJson(const Verdict& verdict) {
   }
   json["bottleneck"] = BottleneckName(verdict.bottleneck);
   if (verdict.rank) json["rank"] = *verdict.rank;
+  json["causes"] = Json::array();
+  for (const Cause& cause : verdict.causes) json["causes"].push_back(ToJson(cause));
   json["evidence"] = verdict.evidence;
+  if (verdict.line) json["line"] = ToJson(*verdict.line);
+  for (const CodeLine& line : verdict.lines) json["lines"].push_back(ToJson(line));
   if (!verdict.cure.empty()) json["cure"] = verdict.cure;
+  if (verdict.action) json["action"] = ToJson(*verdict.action);
   json["hints"] = verdict.hints;
   json["notes"] = verdict.notes;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

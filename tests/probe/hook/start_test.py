@@ -73,6 +73,22 @@ class Start(HookTest):
         self.expect_steps(self.run_program(TRAIN), 3)
 
 
+    def test_the_interpreter_ends_when_threads_have_begun(self):
+        """Python frees the state of one that has not, which is then used."""
+        told = self.run_program('''
+            import _thread, os, time, types
+            from recprobe_hook import own_threads
+            def late(work, _):
+                def begin():
+                    time.sleep(0.2)
+                    work()
+                _thread.start_new_thread(begin, ())
+            own_threads._thread = types.SimpleNamespace(allocate_lock=_thread.allocate_lock, start_new_thread=late)
+            own_threads.start(lambda: os.write(1, b'begun\\n'))
+            ''', prelude='')
+        self.assertEqual(told.out, 'begun\n')
+
+
 class Customized(HookTest):
     """Tests the sitecustomize that the hook hides."""
 

@@ -93,6 +93,17 @@ class Training(HookTest):
             self.assertEqual(told.closed(RANGE, 'rank'), [])
             self.assertEqual(told.notices, '')
 
+    def test_the_settings_of_the_trainings_loader_are_told_once(self):
+        told = self.run_program('''
+            optimizer, items = SGD(), Items(3)
+            loader = DataLoader(items, 4, 2, persistent_workers=True)
+            train(loader, optimizer)
+            train(DataLoader(Items(3), 9), optimizer)
+            ''')
+        settings = [e for e in told.events if e.name == 'input settings']
+        self.assertEqual([e.value for e in settings], [1 << 40 | 1 << 32 | 2 << 16 | 4])
+        self.assertEqual(told.notices, '')
+
     def test_several_optimizers_in_a_loop_are_one_step(self):
         told = self.run_program('''
             one, other = SGD(), SGD()
@@ -297,6 +308,21 @@ class Threads(HookTest):
             optimizer = SGD()
             while fetched.get() is not None: optimizer.step()
             ''')
+
+    def stepping(self, before=''):
+        return self.run_program(before + """
+            optimizer = SGD()
+            for _ in range(5): optimizer.step()
+            """)
+
+    def test_steps_without_batches_are_told(self):
+        self.assertIn('their thread requested no batch', self.stepping().notices)
+
+    def test_batches_of_recpacks_own_loader_are_reported_by_it(self):
+        self.assertEqual(self.stepping("""
+            import sys, types
+            sys.modules['recpack_io.loading'] = types.ModuleType('recpack_io.loading')
+            """).notices, '')
 
     def test_a_queue_between_a_background_thread_and_the_trainer_is_its_input(self):
         relay = (

@@ -27,6 +27,20 @@ function threadsTable(threads) {
       (i) => i > 0 && i < 5);
 }
 
+// Lines of the program, with the longest first.
+function linesTable(lines) {
+  if (!lines?.length) return null;
+  const doing = (one) => one.blocked < 0.5 ? 'computes' : `blocked (${one.waits})`;
+  return table(
+      'Lines at which the program’s threads were',
+      ['threads', 'of their time', 'line', 'function', 'calling', 'part', 'what they did'],
+      lines.map(
+          (one) =>
+              [one.role, percent(one.share), `${one.file}:${one.line}`, one.function,
+               one.calling || '–', one.phase || '–', doing(one)]),
+      (i) => i === 1);
+}
+
 function processesTable(processes) {
   if (processes.length === 0) return null;
   return table(

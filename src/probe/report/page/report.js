@@ -64,11 +64,47 @@ function unknown(found) {
           'What could not be seen, and why, stands below.');
 }
 
+const MOST_SPEEDUP = 50;
+function speedup(saves) {
+  const times = 1 / Math.max(1e-9, 1 - saves);
+  return times >= MOST_SPEEDUP ? `over ${MOST_SPEEDUP} times as fast` :
+                                 `${times.toFixed(2)} times as fast`;
+}
+
+function causes(found) {
+  const named = (found.causes ?? []).filter((cause) => cause.saves !== 0);
+  if (named.length === 0) return null;
+  return [
+    make('h3', {}, 'Causes, and what curing each alone would save'),
+    make(
+        'ol', {},
+        named.map(
+            (cause) => make(
+                'li', {}, make('strong', {}, cause.cause),
+                cause.saves === null ?
+                    '' :
+                    `: ${percent(cause.saves)} of step time, ${speedup(cause.saves)}`,
+                cause.where ? make('code', {}, ` ${cause.where}`) : null)))
+  ];
+}
+
+// The one thing to do, with its gain and, if known, the line of the program.
+function action(found) {
+  const {action: next} = found;
+  if (!next)
+    return found.cure ? make('p', {class: 'next'}, make('strong', {}, 'Next: '), found.cure) : null;
+  return make(
+      'p', {class: 'next'}, make('strong', {}, 'Do this first: '), next.text,
+      next.where ? make('code', {}, ` ${next.where}`) : null,
+      next.saves === null ? null : make('strong', {}, ` Expected: ${speedup(next.saves)}.`));
+}
+
 function verdict() {
   const {verdict: found} = report;
   const share = found.input_share, gain = found.gain;
   const against = (found.notes ?? []).filter((line) => !report.unseen.includes(line));
-  const limited = (one) => one === null ? 'no limit' : percent(one);
+  const limited = (one) =>
+      one === null || one >= MOST_SPEEDUP - 1 ? `over ${MOST_SPEEDUP}x` : percent(one);
   const between = (of) => `between ${limited(of.low)} and ${limited(of.high)} in 95 of 100 cases`;
   const where = found.bottleneck && found.bottleneck !== 'unknown' ?
       `What holds it back: ${found.bottleneck}${
@@ -84,15 +120,16 @@ function verdict() {
                   percent(share.value), between(share)),
               figure(
                   'more steps a second without',
-                  gain.value === null ? limited(null) : `+${percent(gain.value)}`, between(gain)),
+                  gain.value === null || gain.value >= MOST_SPEEDUP - 1 ? limited(null) :
+                                                                          `+${percent(gain.value)}`,
+                  between(gain)),
               figure(
                   'steps a second', digits(found.steps_per_s),
                   `${digits(found.steps)} steps counted, the first ${found.left_out} left out`)) :
           null,
-      share ? scaleOf(share) : unknown(found), listed('Evidence', found.evidence),
-      found.cure ? make('p', {class: 'next'}, make('strong', {}, 'Next: '), found.cure) : null,
+      share ? scaleOf(share) : unknown(found), causes(found), listed('Evidence', found.evidence),
       listed('Hints from rules of thumb (not used for the verdict)', found.hints),
-      listed('Caveats and missing data', against));
+      listed('Caveats and missing data', against), action(found));
   document.getElementById('verdict').style.setProperty(
       '--mood', `var(--${MOODS[found.verdict] ?? 'none'})`);
 }
@@ -121,6 +158,7 @@ section(
             'p', {class: 'soft'},
             `${report.steps.length - MOST_TRAINERS} more trainers are in report.json.`) :
         null);
+section('lines', 'Lines of the program', linesTable(report.verdict.lines));
 section('stages', 'The loader’s stages', stages());
 section(
     'devices', 'Devices', figuresOf('devices', ''),

@@ -130,7 +130,9 @@ function stagesTable(stages) {
                       make('td', {class: 'n'}, rate(stage.ceiling)),
                       make(
                           'td', {class: 'n'},
-                          stage.ceiling_share === null ? '–' : percent(stage.ceiling_share, 0)),
+                          stage.ceiling_share === null   ? '–' :
+                              stage.ceiling_share > 1.05 ? 'above: a reference' :
+                                                           percent(stage.ceiling_share, 0)),
                       used.length > 5 ? make('td', {}, stage.next ?? '') : null)))));
 }
 
@@ -147,7 +149,11 @@ function activityTable(activity) {
   const all = Math.max(1, activity.rows.reduce((sum, row) => sum + row.time_ns, 0));
   const rows = activity.rows.slice(0, MOST_ROWS);
   const left = activity.rows.length - rows.length;
-  const head = ['share', 'time', 'calls', 'mean', 'shortest', 'longest', 'bytes', 'name'];
+  const classes = rows.some((row) => row.operation);
+  const head = [
+    'share', 'time', 'calls', 'mean', 'shortest', 'longest', 'bytes',
+    ...(classes ? ['operation'] : []), 'name'
+  ];
   return [
     make(
         'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': activity.title},
@@ -171,6 +177,7 @@ function activityTable(activity) {
                             seconds(row.max_ns * 1e-9),
                             row.bytes > 0 ? prefixed(row.bytes, 'B') : '–']
                             .map((text) => make('td', {class: 'n'}, text)),
+                        classes ? make('td', {}, row.operation || '–') : null,
                         make(
                             'th', {scope: 'row', class: 'name'}, row.name || 'without a name')))))),
     left > 0 ? make('p', {class: 'soft'}, `${left} more rows are in report.json.`) : null
@@ -182,15 +189,15 @@ function devicesTable(devices) {
   return table(
       'Devices, from their first kernel or copy to the last',
       [
-        'device', 'time', 'kernels ran', 'computed', 'copied', 'copies under kernels', 'idle',
-        'longest gap'
+        'device', 'time', 'kernels ran', 'kernels at once', 'streams', 'computed', 'copied',
+        'copies under kernels', 'idle', 'longest gap'
       ],
       devices.map(
           (use) =>
               [`${use.device} of process ${use.process}`, seconds(use.time_ns * 1e-9),
-               percent(use.utilisation), share(use.compute_ns, use.time_ns),
-               share(use.copies_ns, use.time_ns), percent(use.copy_overlap, 0),
-               share(use.idle_ns, use.time_ns),
+               percent(use.utilisation), digits(use.mean_at_once), digits(use.streams),
+               share(use.compute_ns, use.time_ns), share(use.copies_ns, use.time_ns),
+               percent(use.copy_overlap, 0), share(use.idle_ns, use.time_ns),
                use.longest_gaps_ns.length ? seconds(use.longest_gaps_ns[0] * 1e-9) : '–']),
       (i) => i > 0);
 }

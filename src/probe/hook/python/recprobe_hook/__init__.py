@@ -20,6 +20,8 @@ TARGETS = {
     'grain._src.python.dataset.dataset': 'grain_iterators',
     'grain._src.python.data_loader': 'grain_iterators',
     'queue': 'queues',
+    'numpy': 'program',
+    'multiprocessing.process': 'program',
 }
 
 

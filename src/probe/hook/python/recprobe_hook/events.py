@@ -21,14 +21,14 @@ ran = time.thread_time_ns  # CPU time of the calling thread
 # Numbers of names: positions in _NAMES, from 1.
 (DATA_LOADER, START, TF_DATA, GRAIN, QUEUE, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
  LOCK, STORAGE, DECOMPRESS, DECODE, AUGMENT, FUNCTION, BATCH_WORK, OTHER_WORK,
- IDLE, RANK) = range(1, 21)
+ IDLE, RANK, SETTINGS) = range(1, 22)
 WAITS = range(DATA_LOADER, EVALUATION + 1)
 WORK = range(STORAGE, IDLE + 1)  # kinds of work of input threads
 _NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'queue', 'evaluation',
           'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock',
           'input: storage', 'input: decompression', 'input: decode', 'input: augment',
           'input: user function', 'input: batch function', 'input: other', 'input: waiting',
-          'rank')
+          'rank', 'input settings')
 
 
 def _write_function():
@@ -94,11 +94,11 @@ def _open():
     except OSError:
         _state.lost = True
         return
-    _state.file = _out_of_the_way(file)
+    _state.file = out_of_the_way(file)
     _put(_HEAD.pack(0, 0, _NO_DEVICE, os.getpid(), 0, 0) + _TAIL.pack(now(), 0, _MAGIC))
 
 
-def _out_of_the_way(file):
+def out_of_the_way(file):
     """Moves the file to a high descriptor, as programs may close and reuse unknown low ones."""
     try:
         import fcntl
@@ -132,11 +132,7 @@ def _begin():
     if not _state.lost:
         data = b''
         for number, name in enumerate(_NAMES, 1):
-            text = name.encode()
-            for at in range(0, len(text), 24):
-                piece = text[at:at + 24]
-                data += (_HEAD.pack(_NAME, len(piece), _NO_DEVICE, 0, number, 0) +
-                         piece.ljust(24, b'\0'))
+            data += name_records(number, name)
         _put(data)
     _state.named = True
 
@@ -153,6 +149,13 @@ def write(records):
             written = _os_write(_state.file, records, len(records))
         if written != len(records):
             _lose()
+
+
+def name_records(number, text):
+    """Returns the records that give a name its number."""
+    data = text.encode('utf-8', 'replace')
+    return b''.join(_HEAD.pack(_NAME, len(data[at:at + 24]), _NO_DEVICE, 0, number, 0) +
+                    data[at:at + 24].ljust(24, b'\0') for at in range(0, len(data), 24))
 
 
 def record_head(kind, flags, lane, name):

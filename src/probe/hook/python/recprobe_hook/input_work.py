@@ -1,21 +1,26 @@
-"""Samples the Python stacks of input threads to find what kind of work they do.
+"""Samples the Python stacks of threads: what kind of work the input does, and at which lines.
 
-A thread of the hook samples 20 times a second: in a worker process of PyTorch's DataLoader its main
-thread; in a training process the threads that run a library's input (a function that tf.data calls,
-a DataLoader that another thread iterates). If a stack is in native code, its innermost Python frame
-counts.
+A thread of the hook samples 20 times a second, or less often where that would take more of a core
+than _COST. The kind of work is that of the main thread in a worker process of PyTorch's DataLoader,
+and in a training process that of the threads that run a library's input (a function that tf.data
+calls, a DataLoader that another thread iterates). If a stack is in native code, its innermost
+Python frame counts.
 """
+import atexit
 import os
-import sys
-import time
 import _thread
 
-from . import events
-from .events import now, record, write
+from . import events, lines, own_threads, stacks, wake
+from .events import now, ran, record, write
+from .places import is_program, part_of_call
 
 _PERIOD = 0.05  # s
-_SAMPLES = 20  # samples per record
-_FIRST = 4  # samples of the first record, as programs may be short
+_LONGEST = 0.5  # s, unless each sample costs too much for it
+_COST = 0.006  # of a core, about
+_LATEST = 5  # samples whose costs count; code that is seen for the first time costs more
+_RECORD = 1.0  # s, per record
+_FIRST = 0.2  # s, of the first one, as programs may be short
+_END = 0.2  # s, at most, for the last record when the program ends
 
 # Kinds of work by the module of the innermost frame, or the package that contains it.
 _KINDS = {
@@ -40,7 +45,6 @@ _OPERATIONS = {'resize', 'crop', 'transpose', 'rotate', 'transform', 'filter', '
 # Packages that call the program's input code. Frames outside them are not input.
 _CALLERS = ('torch.utils.data', 'torchdata', 'tensorflow', 'grain')
 _WAITING = {'threading', 'queue', 'selectors', 'multiprocessing', 'multiprocess', 'concurrent'}
-_LIBRARY = os.path.dirname(os.__file__)
 
 
 def _is_in(module, packages):
@@ -59,10 +63,6 @@ def _kind_of_module(module, function):
     return None
 
 
-def _is_program(path):
-    return not ('-packages' in path or path.startswith((_LIBRARY, '<frozen')))
-
-
 def kind_of(frame):
     """Returns the kind of input work of the thread with this innermost frame; None: none, or it
     waits."""
@@ -73,10 +73,12 @@ def kind_of(frame):
         if kind is None:
             kind = _kind_of_module(module, frame.f_code.co_name)
         if _is_in(module, _CALLERS) and module != 'torch.utils.data._utils.collate':
+            if kind == events.FUNCTION and part_of_call(frame) == 'collate_fn':
+                return events.BATCH_WORK
             return kind if kind is not None or waits else events.OTHER_WORK
         if kind is None and module.partition('.')[0] in _WAITING:
             waits = True
-        elif kind is None and _is_program(frame.f_code.co_filename):
+        elif kind is None and is_program(frame.f_code.co_filename):
             kind = events.FUNCTION
         frame = frame.f_back
     return None
@@ -84,65 +86,153 @@ def kind_of(frame):
 
 class _State:
     started = False
+    settled = False  # it is known what this process does
+    watched = None  # tells whether a thread makes input
+    otherwise = None  # the kind to record for such threads without work; None: do not record them
+    main = None  # the thread that trains or works for another process,
+    role = lines.PROGRAM  # and which of these it does
+    sampler = None
+
+
+def watch_program():
+    """Samples a program of which nothing is known yet. To be called by its main thread."""
+    if not _State.started:
+        _watch(lambda thread: False, None, lines.PROGRAM)
 
 
 def watch_worker():
     """Samples the calling thread, in a process that makes batches for another one."""
     worker = _thread.get_ident()
-    _start(lambda thread: thread == worker, events.IDLE)
+    _State.settled = True
+    _watch(lambda thread: thread == worker, events.IDLE, lines.WORKER)
+
+
+def watch_process():
+    """Samples the calling thread, in a process that multiprocessing has started."""
+    _watch(lambda thread: False, None, lines.WORKER)
 
 
 def watch_trainer():
-    """Samples all threads except the calling one, which trains."""
+    """Samples all threads; the calling one trains, others may make its input."""
+    if _State.settled:
+        return
     trainer = _thread.get_ident()
-    _start(lambda thread: thread != trainer, None)
+    _State.settled = True
+    _watch(lambda thread: thread != trainer, None, lines.TRAINER)
 
 
-def _start(watched, otherwise):
-    """`otherwise`: the kind to record for threads without work; None: do not record them."""
+def _watch(watched, otherwise, role):
+    _State.watched, _State.otherwise, _State.role = watched, otherwise, role
+    _State.main = _thread.get_ident()
     if _State.started:
         return
     _State.started = True
     try:
-        _thread.start_new_thread(_sample, (watched, otherwise))
-    except RuntimeError as error:
+        wake.prepare()
+        own_threads.start(_sample)
+    except (ImportError, RuntimeError) as error:
+        wake.settle()
         events.notice('Where the input spends its time is not measured: %r' % error)
 
 
-def ends():
+def end():
+    """Writes what was sampled, and samples no more in this process."""
     _State.started = False
+    if _State.sampler is not None:
+        _State.sampler.end()
 
 
-after_fork = ends
+def _after_fork():
+    _State.started = _State.settled = False
+    _State.sampler = None
 
 
-def _kinds(own, watched):
-    """Returns the kind of each watched thread. No frame may outlive the call: it would keep the
-    program's objects alive, and this thread would destroy them."""
-    return [kind_of(frame) for thread, frame in sys._current_frames().items()
-            if thread != own and watched(thread)]
+atexit.register(end)
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
-def _sample(watched, otherwise):
-    own = _thread.get_ident()
-    lane = _thread.get_native_id()
-    heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in events.WORK}
-    samples = _FIRST
+class _Sampler:
+    """Samples all threads but its own."""
+
+    def __init__(self):
+        self.sleep = wake.sleeper()
+        lane = _thread.get_native_id()
+        self.heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in events.WORK}
+        self.lines = lines.Lines(lane)
+        self.period = _PERIOD  # s, mean
+        self.costs = []  # ns, of the latest samples
+        self.drawn = 1
+        self.spent = {}
+        self.begin = self.last = now()  # of the samples that are not written yet
+        self.busy = _thread.allocate_lock()  # held while they change
+
+    def next_factor(self):
+        """Returns a number from 0.5 to 1.5. Threads that wake up by a period, and are held up by
+        the same lock, would fall into step: another one would always get it first."""
+        self.drawn = (self.drawn * 1_103_515_245 + 12_345) % (1 << 31)
+        return 0.5 + self.drawn / (1 << 31)
+
+    def look(self):
+        """Looks at the threads. No frame may outlive the call: it would keep the program's objects
+        alive, and this thread would destroy them."""
+        frames = stacks.others(_State.main)
+        with self.busy:
+            if not _State.started:
+                return
+            when = now()
+            span = when - self.last  # not the period: a thread with the lock delays its sample
+            self.last = when
+            for thread, frame in frames.items():
+                if _State.watched(thread):
+                    kind = kind_of(frame) or _State.otherwise
+                    if kind is not None:
+                        self.spent[kind] = self.spent.get(kind, 0) + span
+                role = _State.role if thread == _State.main else None
+                self.lines.add(role, thread, frame, span, when)
+            self.lines.forget(frames)
+
+    def sample(self, seconds):
+        """Samples for a while, and writes the records of it."""
+        used = ran()
+        while _State.started and self.last - self.begin < seconds * 1e9:
+            self.sleep(self.period * self.next_factor())
+            self.look()
+            before, used = used, ran()
+            self.costs = [*self.costs, used - before][-_LATEST:]
+            mean, least = sum(self.costs) / len(self.costs) / 1e9, min(self.costs) / 1e9
+            self.period = min(max(_PERIOD, mean / _COST), max(_LONGEST, least / _COST))
+        if _State.started:
+            with self.busy:
+                self.write()
+
+    def write(self):
+        told = self.lines.take(self.begin, self.last)
+        length = max(1, self.last - self.begin)
+        told += b''.join(
+            record(self.heads[kind], self.begin, self.last, time_of_kind * 1_000_000 // length)
+            for kind, time_of_kind in self.spent.items() if time_of_kind)
+        wake.in_a_hurry(write, told)  # the first one opens the file
+        self.spent.clear()
+        self.begin = self.last
+
+    def end(self):
+        """Writes what is not written yet. Called by another thread, after which no sample comes."""
+        if self.busy.acquire(True, _END):
+            if self.last > self.begin:
+                self.write()
+            self.busy.release()
+
+
+def _sample():
     try:
+        try:
+            sampler = _State.sampler = _Sampler()
+        finally:
+            wake.settle()
+        seconds = _FIRST
         while _State.started:
-            begin = last = now()
-            spent = dict.fromkeys(heads, 0)
-            for _ in range(samples):
-                time.sleep(_PERIOD)
-                sampled = now()
-                for kind in _kinds(own, watched):
-                    kind = kind or otherwise
-                    if kind is not None:  # by time: a thread with the lock delays its sample
-                        spent[kind] += sampled - last
-                last = sampled
-            samples = _SAMPLES
-            length = max(1, last - begin)
-            write(b''.join(record(heads[kind], begin, last, time_of_kind * 1_000_000 // length)
-                           for kind, time_of_kind in spent.items() if time_of_kind))
+            sampler.sample(seconds)
+            seconds = _RECORD
     except Exception as error:
         events.notice('Where the input spends its time is no longer measured: %r' % error)

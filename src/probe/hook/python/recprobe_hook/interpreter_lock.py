@@ -9,7 +9,7 @@ import os
 import time
 import _thread
 
-from . import events
+from . import events, own_threads
 from .events import now, record, write
 
 _PERIOD = 50_000_000  # ns
@@ -45,7 +45,7 @@ def start():
         return
     _State.started = True
     try:
-        _thread.start_new_thread(_measure, ())
+        own_threads.start(_measure)
     except RuntimeError as error:
         events.notice('The interpreter lock is not watched: %r' % error)
 

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 from . import events
 from .steps import marks
+from .settings import note_loader
 from .threads import trainer
 from .wrap import How, replace, time_method
 
@@ -16,8 +17,13 @@ def patch(module):
     gradients = torch.is_grad_enabled
     batches = How(events.DATA_LOADER, lambda iterator: getattr(iterator, '_dataset', None),
                   gradients)
-    start = How(events.START, lambda loader: getattr(loader, 'dataset', None), gradients,
-                batch=False)
+
+    def dataset_of(loader):
+        if gradients():  # an evaluation records none
+            note_loader(loader)
+        return getattr(loader, 'dataset', None)
+
+    start = How(events.START, dataset_of, gradients, batch=False)
     for name, item in list(vars(module).items()):
         if not isinstance(item, type) or item.__module__ != module.__name__:
             continue

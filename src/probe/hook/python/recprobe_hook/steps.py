@@ -6,8 +6,9 @@ no optimizer is seen, at the next batch of the leading source. There is no step 
 evaluation and the next training batch.
 """
 import itertools
+import sys
 
-from . import events, input_work, interpreter_lock, ranks
+from . import events, input_work, interpreter_lock, ranks, settings
 from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, ran, record, write
 from .sources import Sources, reference
 from .withheld import Withheld
@@ -16,7 +17,7 @@ _PATIENCE = 64  # batches without a step of the program's optimizer, before it c
 
 
 class Marks:
-    """What is known about the program's optimizers, for all threads."""
+    """Facts about the program's optimizers, for all threads."""
 
     def __init__(self):
         self.optimizer_made = False
@@ -167,7 +168,8 @@ class ThreadOfWork:
         """Writes the last step at the end of the program."""
         if self.trains and self.stepped and self.mode == OPTIMIZER:
             write(self._step(self.last_step))
-        if self.trains and self.mode == OPTIMIZER and self.how is None:
+        # recpack's own loader reports its waits itself.
+        if self.trains and self.mode == OPTIMIZER and self.how is None and 'recpack_io.loading' not in sys.modules:
             events.notice('Steps were seen, but their thread requested no batch: it takes its '
                           'input from another thread, or from a library that is not hooked.')
         self.withheld.give_up()
@@ -237,6 +239,8 @@ class ThreadOfWork:
             interpreter_lock.start()
             input_work.watch_trainer()
             ranks.write_once(self.thread)
+            if self.how is not None:
+                settings.write_once(self.thread, self.how.name)
         self._forget()
         self.step_begin = end
         self.sources.step()

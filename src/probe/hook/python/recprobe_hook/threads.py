@@ -10,7 +10,7 @@ import os
 import sys
 import _thread
 
-from . import events, input_work, interpreter_lock, ranks
+from . import events, interpreter_lock, ranks, settings
 from .steps import ThreadOfWork, marks
 
 
@@ -145,13 +145,12 @@ def _after_fork():
     _process.__init__()
     marks.reset()
     interpreter_lock.after_fork()
-    input_work.after_fork()
     ranks.after_fork()
+    settings.after_fork()
 
 
 @atexit.register
 def _ends():
-    input_work.ends()
     try:
         for work in _process.threads:
             work.ends()

@@ -16,8 +16,13 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
 
 class DataLoader:
-    def __init__(self, dataset):
+    def __init__(self, dataset, num_workers=0, prefetch_factor=None, persistent_workers=False,
+                 pin_memory=False):
         self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = prefetch_factor
+        self.persistent_workers = persistent_workers
+        self.pin_memory = pin_memory
 
     def __iter__(self):
         return _SingleProcessDataLoaderIter(self)

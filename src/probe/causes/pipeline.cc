@@ -1,0 +1,170 @@
+#include "src/probe/causes/pipeline.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "src/probe/share/slow_rank.h"
+
+namespace recpack::probe {
+namespace {
+
+constexpr double kMostlyWorking = 0.5;  // of a worker's time, at least of one thread
+constexpr double kHardlyWaits = 0.02;   // of step time
+constexpr double kMostlyRunning = 0.5;  // of the waits of a thread that makes its batches itself
+
+double Queued(const ThreadRates& thread) { return thread.run_queue_wait_share.value_or(0); }
+
+// Part of the time for which threads want a processor that they would be spared without others:
+// the program would get as many processors as it wants, or all.
+double SparedPart(const SystemRates& system) {
+  double wants = 0, gets = 0;
+  for (const ThreadRates& thread : system.threads) {
+    wants += Wanted(thread);
+    gets += thread.cpu_share;
+  }
+  const double could = std::min(wants, static_cast<double>(system.allowed_cores));
+  return could > gets ? 1 - gets / could : 0;
+}
+
+std::vector<const ThreadRates*> TrainingThreads(const SystemRates& system,
+                                                const std::vector<TrainerSteps>& trainers) {
+  std::vector<const ThreadRates*> threads;
+  for (const ThreadRates& thread : system.threads) {
+    const bool trains = std::ranges::any_of(trainers, [&](const TrainerSteps& trainer) {
+      return thread.process == trainer.process &&
+             static_cast<uint32_t>(thread.thread) == trainer.lane;
+    });
+    if (trains) threads.push_back(&thread);
+  }
+  return threads;
+}
+
+// The training thread is busy during its input waits.
+bool MakesItself(const TrainerSteps& trainer) {
+  double waits = 0, busy = 0;
+  for (const StepRecord& step : trainer.steps) {
+    waits += static_cast<double>(step.input_wait);
+    busy += static_cast<double>(step.busy_wait);
+  }
+  return busy > kMostlyRunning * waits;
+}
+
+// A DataLoader without workers.
+bool LoadsItself(const Evidence& evidence, const TrainerSteps& trainer) {
+  const InputSettings* const settings = FindSettings(evidence, trainer.process);
+  return settings != nullptr && settings->loads() && settings->workers == 0;
+}
+
+// Share of the time in which busy workers worked; nullopt if there are none.
+std::optional<double> WorkersShare(const Evidence& evidence) {
+  double working = 0, all = 0;
+  for (const InputWork& work : evidence.input_works) {
+    if (!IsBusy(work)) continue;
+    working += Working(work) * work.seconds;
+    all += (Working(work) + work.waiting) * work.seconds;
+  }
+  if (all <= 0) return {};
+  return working / all;
+}
+
+}  // namespace
+
+double Pipeline::Saved(double of_making, double of_own) const {
+  const double made = std::max(0.0, making - of_making), step = std::max(0.0, own() - of_own);
+  if (!ahead) return std::clamp(1 - made - step, 0.0, 1.0);
+  // Batches may be late though their makers are fast enough on average: they come in bursts.
+  const double bursts = 1 - std::max(making, own());
+  const double left = making > 0 ? bursts * made / making : 0;
+  return std::clamp(1 - std::max(made, step) - left, 0.0, 1.0);
+}
+
+Pipeline MakePipeline(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                      const Verdict& verdict, const LoaderWork* work) {
+  Pipeline pipeline{.wait = verdict.input_share.value};
+  const auto workers = FindWorkers(evidence);
+  const auto share = WorkersShare(evidence);
+  const TrainerSteps& slowest = trainers[WaitsLongest(trainers)];
+  if (verdict.band == Band::kUnknown || pipeline.wait < kHardlyWaits) {
+    pipeline.making = 0;  // what the makers could do is of no use
+  } else if (work != nullptr) {
+    pipeline.making = 1 - work->Share(Stage::kRoom);
+  } else if (LoadsItself(evidence, slowest) || (!share && MakesItself(slowest))) {
+    pipeline.ahead = false;
+    pipeline.making = pipeline.wait;
+  } else if (share) {
+    pipeline.restarts = std::min(pipeline.wait, ShareOfTime(slowest, &StepRecord::restart));
+    pipeline.making = *share;
+  }
+  if (!evidence.system) return pipeline;
+  const SystemRates& system = *evidence.system;
+  const Queueing own = FindQueueing(system, TrainingThreads(system, trainers));
+  const Queueing made = work != nullptr   ? FindQueueing(system, work->process, work->workers)
+                        : workers.empty() ? FindQueueing(system, 0, 1)
+                                          : FindQueueing(system, workers);
+  if (pipeline.ahead) {
+    pipeline.own_delayed = std::min(own.spared, pipeline.own());
+    // Stages that wait for disks or for room want no processor.
+    double waiting = 0;
+    if (work != nullptr) waiting = work->Share(Stage::kInput);
+    pipeline.made_delayed = std::min(made.spared, std::max(0.0, pipeline.making - waiting));
+  } else {
+    pipeline.own_delayed = own.spared * pipeline.own();
+    pipeline.made_delayed = own.spared * pipeline.wait;
+  }
+  return pipeline;
+}
+
+Queueing FindQueueing(const SystemRates& system, const std::vector<const ThreadRates*>& threads) {
+  Queueing queueing;
+  if (threads.empty()) return queueing;
+  const auto count = static_cast<double>(threads.size());
+  for (const ThreadRates* thread : threads) {
+    queueing.waited += Queued(*thread) / count;
+    queueing.spared += Wanted(*thread) / count;
+  }
+  queueing.spared = std::min(queueing.waited, queueing.spared * SparedPart(system));
+  return queueing;
+}
+
+Queueing FindQueueing(const SystemRates& system, int process, size_t count) {
+  std::vector<const ThreadRates*> threads;
+  for (const ThreadRates& thread : system.threads) {
+    if (process == 0 || thread.process == process) threads.push_back(&thread);
+  }
+  std::ranges::stable_sort(threads, std::greater(),
+                           [](const ThreadRates* thread) { return Wanted(*thread); });
+  threads.resize(std::min(count, threads.size()));
+  return FindQueueing(system, threads);
+}
+
+std::vector<const ThreadRates*> FindWorkers(const Evidence& evidence) {
+  std::vector<const ThreadRates*> workers;
+  if (!evidence.system) return workers;
+  for (const InputWork& work : evidence.input_works) {
+    if (!IsBusy(work)) continue;
+    const bool trains =
+        std::ranges::count(evidence.trainers, work.process, &TrainerSteps::process) > 0;
+    for (const ThreadRates& thread : evidence.system->threads) {
+      if (!trains && thread.process == work.process && thread.thread == work.process) {
+        workers.push_back(&thread);
+      }
+    }
+  }
+  return workers;
+}
+
+double Working(const InputWork& work) {
+  double threads = 0;
+  for (const auto& [place, each] : work.threads) threads += each;
+  return threads;
+}
+
+// Processes that are not busy have no work: their loader has its batches ready, or belongs to an
+// evaluation that does not run.
+bool IsBusy(const InputWork& work) {
+  const double working = Working(work);
+  return working >= kMostlyWorking * std::max(1.0, working + work.waiting);
+}
+
+}  // namespace recpack::probe

@@ -1,0 +1,57 @@
+// Model of a training step and the input that feeds it: predicts what a cure would save.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "src/probe/evidence/evidence.h"
+#include "src/probe/evidence/loader_work.h"
+#include "src/probe/verdict/verdict.h"
+
+namespace recpack::probe {
+
+// All times are shares of the mean step. A step lasts as long as the slower of two things that run
+// side by side: its own work, and the making of a batch. If the training thread makes its batches
+// itself, it lasts as long as both.
+struct Pipeline {
+  double wait = 0;          // of the training for its input
+  double making = 1;        // the makers' work on a batch, waits for processors and disks included
+  double restarts = 0;      // part of `wait`: workers start again
+  bool ahead = true;        // batches are made by others than the training thread
+  double own_delayed = 0;   // part of the step's own work that waits for a processor
+  double made_delayed = 0;  // the same of `making`
+
+  double own() const { return 1 - wait + restarts; }
+  // Share of step time that is saved if making a batch and the step's own work get shorter.
+  double Saved(double of_making, double of_own = 0) const;
+};
+
+// `work`: of the recpack loader that the training waits for; nullptr without one.
+Pipeline MakePipeline(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                      const Verdict& verdict, const LoaderWork* work);
+
+// Share of the time in which a thread ran or waited for a processor.
+inline double Wanted(const ThreadRates& thread) {
+  return thread.cpu_share + thread.run_queue_wait_share.value_or(0);
+}
+
+// Mean share of time in the run queue of the `count` threads of a process (0: of all) that wanted a
+// processor most, or of these threads only.
+struct Queueing {
+  double waited = 0;  // of the time, in the run queue
+  double spared = 0;  // part of it that would be saved if nothing else used the processors
+};
+Queueing FindQueueing(const SystemRates& system, int process, size_t count);
+Queueing FindQueueing(const SystemRates& system, const std::vector<const ThreadRates*>& threads);
+
+// Threads that make the input in other processes than the trainers': the main threads of busy
+// workers. Empty if none were seen.
+std::vector<const ThreadRates*> FindWorkers(const Evidence& evidence);
+
+// Tells whether a process made input most of the time.
+bool IsBusy(const InputWork& work);
+// Number of its threads at work, on average.
+double Working(const InputWork& work);
+
+}  // namespace recpack::probe

@@ -1,0 +1,17 @@
+// Cures in the words of the library that makes a program's batches, with its present values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/probe/evidence/evidence.h"
+
+namespace recpack::probe {
+
+// "num_workers=2 -> 6 in DataLoader(...)"
+std::string WorkersCure(const InputSettings& settings, uint32_t enough);
+std::string PrefetchCure(const InputSettings& settings);
+std::string PersistentCure(const InputSettings& settings);
+std::string PinningCure(const InputSettings& settings);
+
+}  // namespace recpack::probe

@@ -1,0 +1,100 @@
+#include "src/probe/evidence/code_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "recpack/base/text.h"
+#include "src/probe/events/hook_ranges.h"
+
+namespace recpack::probe {
+namespace {
+
+constexpr size_t kMostPlaces = 20'000;
+constexpr size_t kMostLines = 20;          // of a role
+constexpr double kLeastLineShare = 0.005;  // of the role's time
+// Parts of a name, separated by tabs.
+enum class NamePart : size_t {
+  kMark,
+  kRole,
+  kWaits,
+  kPhase,
+  kFile,
+  kLine,
+  kFunction,
+  kCalling,
+  kMade
+};
+constexpr size_t kPlaceParts = 9;
+
+// A thread that waits for a processor could run.
+bool IsBlocked(const std::string& waits) { return !waits.empty() && waits != "processor"; }
+
+}  // namespace
+
+LineSamples::Sums* LineSamples::Find(const TimedEvent& event) {
+  const std::vector<std::string> parts = SplitText(event.name, '\t');
+  if (parts.size() != kPlaceParts) return nullptr;
+  const auto part = [&](NamePart which) -> const std::string& {
+    return parts[static_cast<size_t>(which)];
+  };
+  const double seconds = static_cast<double>(event.event.end - event.event.begin) * 1e-15 *
+                         static_cast<double>(event.event.value);
+  roles_[part(NamePart::kRole)] += seconds;
+  if (part(NamePart::kFile).empty()) return nullptr;
+  std::string key = event.name;
+  key.erase(part(NamePart::kMark).size() + part(NamePart::kRole).size() + 1,
+            part(NamePart::kWaits).size() + 1);
+  if (sums_.size() >= kMostPlaces && !sums_.contains(key)) return nullptr;
+  Sums& sums = sums_[key];
+  CodeLine& line = sums.line;
+  if (line.role.empty()) {
+    line = {.role = part(NamePart::kRole),
+            .phase = part(NamePart::kPhase),
+            .file = part(NamePart::kFile),
+            .function = part(NamePart::kFunction),
+            .calling = part(NamePart::kCalling),
+            .made = part(NamePart::kMade),
+            .waits = {}};
+    const std::string& number = part(NamePart::kLine);
+    std::from_chars(number.data(), number.data() + number.size(), line.line);
+  }
+  line.process = event.process;
+  line.seconds += seconds;
+  if (IsBlocked(part(NamePart::kWaits))) sums.waits[part(NamePart::kWaits)] += seconds;
+  return &sums;
+}
+
+void LineSamples::Take(std::vector<TimedEvent>& events) {
+  std::erase_if(events, [this](const TimedEvent& event) {
+    if (!IsLineSample(event)) return false;
+    if (event.event.end > event.event.begin) Find(event);
+    return true;
+  });
+}
+
+std::vector<CodeLine> LineSamples::Lines() const {
+  std::map<std::string, std::vector<CodeLine>> by_role;
+  for (const auto& [key, sums] : sums_) {
+    CodeLine line = sums.line;
+    if (line.role == kProgramRole && roles_.contains(kTrainerRole)) continue;
+    line.share = line.seconds / std::max(1e-9, roles_.at(line.role));
+    double longest = 0;
+    for (const auto& [waits, seconds] : sums.waits) {
+      line.blocked += seconds / line.seconds;
+      if (seconds > longest) line.waits = waits;
+      longest = std::max(longest, seconds);
+    }
+    if (line.share >= kLeastLineShare) by_role[line.role].push_back(std::move(line));
+  }
+  std::vector<CodeLine> lines;
+  for (const char* role : {kWorkerRole, kInputRole, kTrainerRole, kThreadRole, kProgramRole}) {
+    std::vector<CodeLine>& all = by_role[role];
+    std::ranges::stable_sort(all, std::ranges::greater{}, &CodeLine::seconds);
+    if (all.size() > kMostLines) all.resize(kMostLines);
+    std::ranges::move(all, std::back_inserter(lines));
+  }
+  return lines;
+}
+
+}  // namespace recpack::probe

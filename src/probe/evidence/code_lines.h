@@ -1,0 +1,58 @@
+// Collector of the places in the program's code that the hook in Python programs samples.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/probe/events/event_reader.h"
+
+namespace recpack::probe {
+
+// Roles of threads, as the hook names them.
+inline constexpr char kProgramRole[] = "program";  // the main thread, while nothing trains
+inline constexpr char kTrainerRole[] = "training thread";
+inline constexpr char kWorkerRole[] = "worker";  // main thread of a process that was started
+inline constexpr char kInputRole[] = "input thread";
+inline constexpr char kThreadRole[] = "thread";  // any other that runs the program's code
+
+// A line of the program, and the time that the threads of a role spent at it.
+struct CodeLine {
+  int process = 0;   // one that was there
+  std::string role;  // of the constants above
+  // Part of the input or of the loop: "__getitem__", "transform RandomCrop", "collate_fn",
+  // "generator", "model", "next batch", ...; empty: unknown.
+  std::string phase;
+  std::string file;
+  int line = 0;
+  std::string function;
+  std::string calling;  // function of a library or native code that the line calls; may be empty
+  std::string made;     // FILE:LINE where the program creates the transform; empty: not found
+  double seconds = 0;   // summed over threads
+  double share = 0;     // of the time of all threads of this role
+  double blocked = 0;   // share of `seconds` in which the thread could not have run
+  std::string waits;    // for what, most of that time: "sleep", "lock", "I/O", ...
+};
+
+// Sums up the samples of places. Takes bounded memory. Not thread-safe.
+class LineSamples {
+ public:
+  // Takes the samples out of the events.
+  void Take(std::vector<TimedEvent>& events);
+
+  // Returns the lines at which threads spent most time, by role, the longest first. What a program
+  // did before it trained is left out if anything trained.
+  std::vector<CodeLine> Lines() const;
+
+ private:
+  struct Sums {
+    CodeLine line;
+    std::map<std::string, double> waits;  // seconds by what the thread waited for
+  };
+  Sums* Find(const TimedEvent& event);
+
+  std::map<std::string, Sums> sums_;     // by name without what it waits for
+  std::map<std::string, double> roles_;  // seconds
+};
+
+}  // namespace recpack::probe

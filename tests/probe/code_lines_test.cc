@@ -1,0 +1,210 @@
+#include "src/probe/evidence/code_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "src/probe/causes/name_lines.h"
+#include "src/probe/verdict/line_text.h"
+#include "tests/probe/second.h"
+
+namespace recpack::probe {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+// A second in which `threads` were at a place. `place`:
+// "ROLE|WAITS|PHASE|FILE|LINE|FUNCTION|CALLING".
+TimedEvent Sampled(const std::string& place, double threads, int process = 7) {
+  std::string name = "line|" + place + "|";
+  for (char& c : name) c = c == '|' ? '\t' : c;
+  Event event{.kind = EventKind::kRange, .begin = 0, .end = kSecond};
+  event.value = static_cast<uint64_t>(threads * 1e6);
+  return {.event = event, .process = process, .name = name};
+}
+
+std::vector<CodeLine> LinesFrom(std::vector<TimedEvent> events) {
+  LineSamples samples;
+  samples.Take(events);
+  EXPECT_THAT(events, IsEmpty());
+  return samples.Lines();
+}
+
+const char kGetItem[] = "worker||__getitem__|/a/train.py|41|Photos.__getitem__|PIL.Image.resize";
+const char kAsleep[] =
+    "worker|sleep|__getitem__|/a/train.py|41|Photos.__getitem__|PIL.Image.resize";
+const char kIdle[] = "worker||||0||";
+
+TEST(LineSamples, SharesAreOfAllThreadsOfARole) {
+  const auto lines =
+      LinesFrom({Sampled(kGetItem, 0.5), Sampled(kGetItem, 0.7, 8), Sampled(kAsleep, 0.3),
+                 Sampled(kIdle, 0.5), Sampled("training thread||model|/a/train.py|60|main|", 1)});
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0].role, "worker");
+  EXPECT_EQ(lines[0].line, 41);
+  EXPECT_EQ(lines[0].calling, "PIL.Image.resize");
+  EXPECT_DOUBLE_EQ(lines[0].share, 0.75);
+  EXPECT_DOUBLE_EQ(lines[0].blocked, 0.2);
+  EXPECT_EQ(lines[0].waits, "sleep");
+  EXPECT_DOUBLE_EQ(lines[1].share, 1);
+}
+
+TEST(LineSamples, WhatCameBeforeATrainingIsLeftOut) {
+  const std::string before = "program||import|/a/train.py|1|<module>|torch";
+  EXPECT_THAT(LinesFrom({Sampled(before, 1)}), SizeIs(1));
+  const auto lines =
+      LinesFrom({Sampled(before, 1), Sampled("training thread||model|/a/train.py|60|main|", 1)});
+  EXPECT_THAT(lines, ElementsAre(testing::Field(&CodeLine::line, 60)));
+}
+
+TEST(LineSamples, OtherEventsAndMalformedNamesAreNoLines) {
+  TimedEvent other = Sampled(kGetItem, 1);
+  other.name = "a range of the program";
+  std::vector<TimedEvent> events = {other, Sampled("worker|too|few", 1)};
+  LineSamples samples;
+  samples.Take(events);
+  EXPECT_THAT(events, SizeIs(1));
+  EXPECT_THAT(samples.Lines(), IsEmpty());
+}
+
+TEST(LineSamples, AThreadThatWaitsForAProcessorIsNotBlocked) {
+  const auto lines = LinesFrom({Sampled("worker|processor|__getitem__|/a/t.py|1|f|", 1)});
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_EQ(lines[0].blocked, 0);
+}
+
+Verdict Decided(Bottleneck bottleneck, const std::vector<CodeLine>& lines,
+                Band band = Band::kHighly) {
+  Verdict verdict{.band = band, .bottleneck = bottleneck, .evidence = {"as before"}};
+  verdict.cure = "the usual";
+  Evidence evidence;
+  evidence.lines = lines;
+  NameLines(evidence, verdict);
+  return verdict;
+}
+
+TEST(NameLines, TheWorkersFunctionComesFirst) {
+  const auto lines =
+      LinesFrom({Sampled(kGetItem, 0.63), Sampled(kIdle, 0.37),
+                 Sampled("training thread|poll|next batch|/a/train.py|60|main|torch", 1)});
+  const Verdict verdict = Decided(Bottleneck::kFunction, lines);
+  EXPECT_THAT(verdict.evidence,
+              ElementsAre("`Photos.__getitem__` at train.py:41 takes 63.0 % of the workers' time, "
+                          "computing, calling PIL.Image.resize",
+                          "as before"));
+  EXPECT_EQ(verdict.cure, "make `Photos.__getitem__` (train.py:41) faster; else: the usual");
+  ASSERT_TRUE(verdict.line);
+  EXPECT_EQ(verdict.line->line, 41);
+}
+
+TEST(NameLines, LinesOfAFunctionAreOne) {
+  const auto lines = LinesFrom({Sampled("worker||__getitem__|/a/t.py|8|slow|", 0.2),
+                                Sampled("worker||__getitem__|/a/t.py|9|slow|", 0.4),
+                                Sampled("worker||__getitem__|/a/t.py|20|other|", 0.4)});
+  EXPECT_THAT(Decided(Bottleneck::kFunction, lines).evidence.front(),
+              StartsWith("`slow` at t.py:9 takes 60.0 %"));
+}
+
+TEST(NameLines, ATransformIsNamedWithItsCure) {
+  const auto lines = LinesFrom({Sampled(
+      "worker||transform RandomCrop|/a/t.py|30|D.__getitem__|torchvision.transforms.RandomCrop",
+      1)});
+  const Verdict verdict = Decided(Bottleneck::kAugment, lines);
+  EXPECT_THAT(verdict.evidence.front(), StartsWith("`RandomCrop` at t.py:30 takes 100.0 %"));
+  EXPECT_THAT(verdict.cure, StartsWith("move `RandomCrop` (t.py:30) out of the workers"));
+  TimedEvent made = Sampled(
+      "worker||transform RandomCrop|/a/t.py|30|D.__getitem__|torchvision.transforms.RandomCrop", 1);
+  made.name += "/a/main.py:12";
+  EXPECT_THAT(Decided(Bottleneck::kAugment, LinesFrom({made})).cure,
+              StartsWith("move `RandomCrop` (main.py:12)"));
+}
+
+TEST(NameLines, TheModelAndHandingOverAreNoCause) {
+  const auto lines =
+      LinesFrom({Sampled("training thread||model|/a/t.py|5|main|torch.Tensor.backward", 0.5),
+                 Sampled("training thread|lock||/a/t.py|6|main|queue.Queue.put", 0.3),
+                 Sampled("training thread||next batch|/a/t.py|7|main|", 0.2)});
+  const Verdict verdict = Decided(Bottleneck::kHost, lines, Band::kNotInput);
+  EXPECT_FALSE(verdict.line);
+  EXPECT_THAT(verdict.evidence, ElementsAre("as before"));
+  EXPECT_THAT(verdict.lines, SizeIs(3));
+}
+
+TEST(NameLines, CodeBetweenBatchesIsTheHosts) {
+  const auto lines = LinesFrom(
+      {Sampled("training thread|sleep||/a/t.py|6|log|time.sleep", 1), Sampled(kGetItem, 1)});
+  EXPECT_THAT(Decided(Bottleneck::kHost, lines, Band::kNotInput).evidence.front(),
+              StartsWith("`log` at t.py:6 takes 100.0 % of the training thread's time, blocked "
+                         "(sleep)"));
+}
+
+TEST(NameLines, WithoutMeasuredWaitsThePlaceOfTheTrainingThreadDecides) {
+  const TimedEvent producer = Sampled("thread|sleep||/a/t.py|9|produce|time.sleep", 1);
+  const TimedEvent log = Sampled("training thread|sleep||/a/t.py|6|log|time.sleep", 0.4);
+  const TimedEvent get = Sampled("training thread|lock||/a/t.py|7|main|queue.Queue.get", 0.6);
+  const TimedEvent model = Sampled("training thread||model|/a/t.py|8|main|torch.sum", 0.6);
+  const auto named = [](const std::vector<TimedEvent>& events) {
+    const auto line = Decided(Bottleneck::kUnknown, LinesFrom(events), Band::kUnknown).line;
+    return line ? line->function : "";
+  };
+  EXPECT_EQ(named({producer, log, get}), "produce");
+  EXPECT_EQ(named({producer, log, model}), "log");
+  EXPECT_EQ(named({producer, model}), "");
+}
+
+// Steps of a program whose input nothing reports look like the device's work from end to end.
+TEST(NameLines, AnInputThatNothingReportsIsNotTheModel) {
+  const TimedEvent generator = Sampled("training thread||generator|/a/t.py|4|batches|", 0.7);
+  const TimedEvent model = Sampled("training thread||model|/a/t.py|8|main|torch.sum", 0.3);
+  const auto decided = [](const std::vector<TimedEvent>& events) {
+    return Decided(Bottleneck::kModel, LinesFrom(events), Band::kUnknown);
+  };
+  Verdict verdict = decided({generator, model});
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kTrainingThread);
+  EXPECT_THAT(verdict.evidence, ElementsAre(StartsWith("`batches` at t.py:4 takes 70.0 %")));
+  ASSERT_THAT(verdict.causes, SizeIs(1));
+  EXPECT_NEAR(*verdict.causes[0].saves, 0.7, 1e-9);
+  EXPECT_EQ(verdict.cure, "make `batches` (t.py:4) faster");
+  EXPECT_EQ(verdict.action->text, verdict.cure);
+
+  const TimedEvent between = Sampled("training thread|sleep||/a/t.py|6|log|time.sleep", 0.7);
+  EXPECT_EQ(decided({between, model}).bottleneck, Bottleneck::kHost);
+
+  const TimedEvent worker = Sampled("worker||__getitem__|/a/t.py|41|make|", 1);
+  const TimedEvent next = Sampled("training thread|lock|next batch|/a/t.py|7|main|", 0.7);
+  verdict = decided({worker, next, model});
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
+  EXPECT_THAT(verdict.evidence,
+              ElementsAre(StartsWith("`make` at t.py:41"), HasSubstr("waits 70.0 % of its time")));
+
+  const TimedEvent little = Sampled("training thread||generator|/a/t.py|4|batches|", 0.2);
+  const TimedEvent mostly = Sampled("training thread||model|/a/t.py|8|main|torch.sum", 0.8);
+  EXPECT_EQ(decided({little, mostly}).bottleneck, Bottleneck::kModel);
+  EXPECT_EQ(Decided(Bottleneck::kModel, LinesFrom({generator, model}), Band::kNotInput).bottleneck,
+            Bottleneck::kModel)
+      << "the waits were measured";
+}
+
+TEST(NameLines, OthersThatTakeTheProcessorsComeFirst) {
+  const auto lines = LinesFrom({Sampled(kGetItem, 1)});
+  const Verdict verdict = Decided(Bottleneck::kInterference, lines);
+  EXPECT_THAT(verdict.evidence, ElementsAre("as before", HasSubstr("train.py:41")));
+  EXPECT_EQ(verdict.cure, "the usual");
+}
+
+TEST(LineText, FilesOfOneNameAreToldApart) {
+  const auto lines = LinesFrom({Sampled("worker||__getitem__|/a/data.py|1|f|", 0.5),
+                                Sampled("worker||__getitem__|/b/data.py|2|g|", 0.5)});
+  EXPECT_THAT(WhereText(lines),
+              AllOf(HasSubstr("/a/data.py:1 in f"), HasSubstr("/b/data.py:2 in g")));
+}
+
+}  // namespace
+}  // namespace recpack::probe
