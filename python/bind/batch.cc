@@ -5,30 +5,18 @@
 #include <nanobind/stl/string.h>
 
 #include "python/bind/bind.h"
-#include "python/convert/array_type.h"
 #include "python/convert/owned_array.h"
-#include "recpack/base/error.h"
+#include "python/objects/array.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-const ArraySpec& FindSpec(const Batch& batch, const std::string& name) {
-  for (const ArraySpec& spec : batch.arrays()) {
-    if (spec.name == name) return spec;
+HeldArray FindArray(const HeldBatch& held, const std::string& name) {
+  for (const ArraySpec& spec : held.batch->arrays()) {
+    if (spec.name == name) return {held.batch, &spec};
   }
   throw nb::key_error(name.c_str());
-}
-
-template <typename Framework>
-nb::object Array(const HeldBatch& held, const std::string& name) {
-  const Batch& batch = *held.batch;
-  const ArraySpec& spec = FindSpec(batch, name);
-  std::vector<size_t> shape = {batch.size()};
-  shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
-  return nb::cast(nb::ndarray<Framework>(const_cast<void*>(batch.Raw(name)), shape.size(),
-                                         shape.data(), MakeKeeper(held.batch), nullptr,
-                                         ToDlpackType(spec.type)));
 }
 
 template <typename T>
@@ -41,13 +29,18 @@ nb::object Column(const HeldBatch& held, const std::vector<T>& values) {
 
 void BindBatch(nb::module_& module) {
   nb::class_<HeldBatch>(module, "Batch")
-      .def("numpy", Array<nb::numpy>, nb::arg("name"),
-           nb::sig("def numpy(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
-           "The array, shape (samples, ...), over the batch's own memory. NumPy has no bfloat16: "
-           "use dlpack() for that.")
-      .def("dlpack", Array<nb::array_api>, nb::arg("name"),
-           nb::sig("def dlpack(self, name: str) -> typing.Any"),
-           "The array `name` for torch.from_dlpack() and its like: an object with __dlpack__.")
+      .def(
+          "numpy",
+          [](const HeldBatch& held, const std::string& name) {
+            return MakeArray<nb::numpy>(FindArray(held, name));
+          },
+          nb::arg("name"),
+          nb::sig("def numpy(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
+          "The array, shape (samples, ...), over the batch's own memory. NumPy has no bfloat16: "
+          "use dlpack() for that.")
+      .def("dlpack", FindArray, nb::arg("name"),
+           "The array `name` for torch.from_dlpack() and similar functions: an object with "
+           "__dlpack__.")
       .def(
           "keys",
           [](const HeldBatch& held) {
@@ -60,10 +53,10 @@ void BindBatch(nb::module_& module) {
       .def_prop_ro("epoch", [](const HeldBatch& held) { return held.batch->epoch(); })
       .def_prop_ro(
           "number", [](const HeldBatch& held) { return held.batch->number(); },
-          "In the epoch, from where this run began.")
+          "Number of the batch in the epoch, counted from where this run began.")
       .def_prop_ro(
           "token", [](const HeldBatch& held) { return held.batch->token(); },
-          "Where a run stands that has used this batch: Loader(resume=...) takes it.")
+          "Resume token: continue after this batch with Loader(resume=...).")
       .def_prop_ro(
           "ids", [](const HeldBatch& held) { return Column(held, held.batch->ids()); },
           nb::for_getter(nb::sig("def ids(self) -> numpy.typing.NDArray[numpy.uint64]")),

@@ -130,7 +130,7 @@ void BindDataset(nb::module_& module) {
           },
           nb::arg("numbers"),
           nb::sig("def __getitem__(self, numbers: collections.abc.Sequence[int]) -> list[Record]"),
-          "A list of records, read side by side where they are on a disk.")
+          "Returns the records of a list; from a disk they are read in parallel.")
       .def("_schema", Schema)
       .def("_splits", Splits)
       .def(
@@ -157,10 +157,10 @@ void BindDataset(nb::module_& module) {
           "Path, byte offset and ordinal in the shard of the record of this number.")
       .def(
           "notices", [](const OpenDataset& open) { return ToTexts(open.dataset().Notices()); },
-          "What was left out and the like, a line each.")
+          "Notes about the data set, such as files that were left out; one a line.")
       .def_prop_ro(
           "path", [](const OpenDataset& open) { return ToName(open.dataset().path()); },
-          "What was opened, from the root on.")
+          "Absolute paths that were opened.")
       .def_prop_ro(
           "split", [](const OpenDataset& open) { return ToName(open.dataset().split()); },
           "Name of the split.")
@@ -170,7 +170,7 @@ void BindDataset(nb::module_& module) {
       .def_prop_ro(
           "class_names",
           [](const OpenDataset& open) { return ToNames(open.dataset().class_names()); },
-          "By label, from 0; empty where they are not known.")
+          "Class names by label, from 0; empty if they are unknown.")
       .def_prop_ro(
           "digest", [](const OpenDataset& open) { return open.dataset().digest(); },
           "Tells data sets apart by names, sizes and counts of their shards.");

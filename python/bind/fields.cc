@@ -35,6 +35,9 @@ constexpr Words<AugmentPolicyKind, 3> kPolicies = {
      {"randaugment", AugmentPolicyKind::kRandAugment},
      {"trivialaugment", AugmentPolicyKind::kTrivialAugmentWide}}};
 
+constexpr Words<Interpolation, 2> kInterpolations = {
+    {{"nearest", Interpolation::kNearest}, {"bilinear", Interpolation::kBilinear}}};
+
 // Binds an enumeration member as an attribute with word values.
 template <auto member, const auto& words, typename Class>
 void Word(Class& bound, const char* name) {
@@ -82,6 +85,15 @@ void BindImage(nb::module_& module) {
           "policy", [](const ImageField& f) { return ToWord(kPolicies, f.augment.policy.kind); },
           [](ImageField& f, const std::string& word) {
             f.augment.policy.kind = ParseWord(kPolicies, word, "policy");
+          })
+      .def_prop_rw(  // for pickling: recipes set it
+          "_policy_interpolation",
+          [](const ImageField& f) {
+            return ToWord(kInterpolations, f.augment.policy.interpolation);
+          },
+          [](ImageField& f, const std::string& word) {
+            f.augment.policy.interpolation =
+                ParseWord(kInterpolations, word, "_policy_interpolation");
           });
   Word<&ImageField::crop, kCrops>(field, "crop");
   Word<&ImageField::type, kElements>(field, "type");

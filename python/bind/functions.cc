@@ -155,13 +155,13 @@ void BindFunctions(nb::module_& module) {
           },
           nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),
           nb::arg("stream"));
-  module.def("decode_image", Decode, nb::arg("data"), nb::kw_only(),
-             nb::arg("apply_orientation") = false, nb::arg("allow_damage") = false,
-             "The pixels of a JPEG, PNG, WebP or BMP file, uint8 of shape (height, width, 3), RGB. "
-             "`data`: "
-             "bytes, or a uint8 array. apply_orientation: turned as EXIF says. allow_damage: what "
-             "is cut or damaged is taken, missing parts gray or wrong. Raises CorruptError, and "
-             "UnsupportedError for other formats.");
+  module.def(
+      "decode_image", Decode, nb::arg("data"), nb::kw_only(), nb::arg("apply_orientation") = false,
+      nb::arg("allow_damage") = false,
+      "The pixels of a JPEG, PNG, WebP, BMP or GIF file, uint8 of shape (height, width, 3), RGB. "
+      "`data`: bytes, or a uint8 array. apply_orientation: turned as EXIF says. allow_damage: what "
+      "is cut or damaged is taken, missing parts gray or wrong. Raises CorruptError, and "
+      "UnsupportedError for other formats.");
 }
 
 }  // namespace recpack::python

@@ -2,6 +2,7 @@
 #include "recpack/loader/loader.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -50,6 +51,7 @@ LoaderOptions TakeLoaderOptions(nb::dict given) {
   options.last_batch = ParseWord(kLast, Take<std::string>(given, "last_batch"), "last_batch");
   options.epoch = Take<uint64_t>(given, "epoch");
   options.resume = Take<std::string>(given, "resume");
+  options.epochs = Take<uint64_t>(given, "epochs");
   options.threads = Take<int>(given, "threads");
   options.prefetch = Take<uint32_t>(given, "prefetch");
   options.max_live_batches = Take<uint32_t>(given, "max_live_batches");
@@ -103,6 +105,25 @@ nb::list Substitutions(OpenLoader& open) {
   return list;
 }
 
+nb::dict StoreToDict(const StoreStats& store) {
+  nb::dict waits;
+  for (size_t i = 0; i < kStoreWaits; ++i) {
+    waits[StoreWaitName(static_cast<StoreWait>(i))] = Seconds(store.waits[i]);
+  }
+  nb::dict all;
+  all["wait_seconds"] = waits;
+  all["requests"] = store.requests;
+  all["bytes"] = store.bytes;
+  all["first_byte_seconds"] = Seconds(store.first_byte);
+  all["transfer_seconds"] = Seconds(store.transfer);
+  all["throttled"] = store.throttled;
+  all["retried"] = store.retried;
+  all["hedged"] = store.hedged;
+  all["cache_hit_bytes"] = store.cache_hits;
+  all["cache_miss_bytes"] = store.cache_misses;
+  return all;
+}
+
 nb::dict Stats(OpenLoader& open) {
   const auto stats = open.With([](const Loader& loader) { return loader.stats(); });
   nb::dict stages;
@@ -127,6 +148,7 @@ nb::dict Stats(OpenLoader& open) {
   all["slabs"] = stats.slabs;
   all["batch_bytes"] = stats.batch_bytes;
   all["stages"] = stages;
+  all["store"] = StoreToDict(stats.TotalStore());
   return all;
 }
 
@@ -165,11 +187,29 @@ void BindLoader(nb::module_& module) {
              return open.With([](const Loader& loader) { return loader.steps_per_epoch(); });
            })
       .def("stats", Stats, nb::sig("def stats(self) -> dict[str, typing.Any]"));
+  module.def(
+      "token_at",
+      [](const std::string& text, uint64_t epoch, uint64_t position) {
+        ResumeToken token = ParseToken(text);
+        token.epoch = epoch;
+        token.position = position;
+        return TokenText(token);
+      },
+      nb::arg("token"), nb::arg("epoch"), nb::arg("position"),
+      "The token of the same samples, order and seed, at another position: the number of samples "
+      "of all ranks in the epoch.");
+  module.def(
+      "token_place",
+      [](const std::string& text) {
+        const ResumeToken token = ParseToken(text);
+        return std::pair(token.epoch, token.position);
+      },
+      nb::arg("token"), "The token's epoch and position.");
   module.def("await_endings", &OpenLoader::AwaitEndings,
-             "Waits for loaders that were closed by functions of theirs.");
+             "Waits for loaders that their own functions closed.");
   module.def(
       "is_gain_run", [] { return IsGainRun(); },
-      "Whether this run is an experiment of `recprobe gain`: most of its batches are repeated "
+      "True if this run is an experiment of `recprobe gain`: most of its batches are repeated "
       "or made up, and what it trains is worth nothing.");
 }
 

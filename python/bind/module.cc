@@ -9,11 +9,12 @@ NB_MODULE(_core, module) {
   BindViews(module);
   BindAudit(module);
   BindFields(module);
+  BindArray(module);
   BindBatch(module);
   BindFunctions(module);
   BindLoader(module);
   BindWriter(module);
   BindPack(module);
   module.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"),
-             "Whether what still has references at the interpreter's end is told of on stderr.");
+             "Turns on warnings on stderr about objects that are still alive at exit.");
 }

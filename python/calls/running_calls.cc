@@ -37,7 +37,7 @@ bool RunningCalls::Inside() {
 Interrupter::Interrupter(RunningCalls& calls) : calls_(calls) {
   try {
     thread_ = std::thread([this] { Run(); });
-  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): calls end of themselves
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): calls end on their own
   }
 }
 

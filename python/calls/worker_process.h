@@ -19,7 +19,7 @@ inline constexpr size_t SharedPlace(size_t at) {
   return (at + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
 
-// Message for a sample; read by recpack_io.workers.
+// Message for a sample; read by recpack_io.serving.
 struct CallMessage {
   uint64_t function = 0, id = 0, epoch = 0, position = 0;
   uint64_t key_low = 0, key_high = 0, seed = 0;

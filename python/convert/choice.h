@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 
 namespace recpack::python {
 
@@ -25,10 +26,8 @@ template <typename T, size_t N>
 T ParseWord(const Words<T, N>& words, std::string_view word, const std::string& of) {
   const auto found = std::ranges::find(words, word, &Words<T, N>::value_type::first);
   if (found != words.end()) return found->second;
-  std::string all;
-  for (const auto& each : words) all += (all.empty() ? "" : ", ") + std::string(each.first);
   throw Error(ErrorKind::kInvalidArgument, "there is no " + of + " '" + std::string(word) + "'", {},
-              "choose one of " + all);
+              "choose one of " + JoinNames(words, &Words<T, N>::value_type::first));
 }
 
 }  // namespace recpack::python

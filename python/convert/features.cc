@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "python/convert/owned_array.h"
+#include "recpack/base/text.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -50,10 +51,7 @@ const ExampleView& Features::example() const {
 nb::object Features::Get(const std::string& name) const {
   const FeatureView* feature = example().Find(name);
   if (feature != nullptr) return Values(*feature);
-  std::string names;
-  for (const FeatureView& each : example()) {
-    names += (names.empty() ? "" : ", ") + std::string(each.name());
-  }
+  const std::string names = JoinNames(example(), &FeatureView::name);
   throw nb::key_error(("no feature '" + name + "'; the sample has: " + names).c_str());
 }
 

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 
 from recpack_io._core import Record, decode_image, is_gain_run
 from recpack_io.audits import Audit, AuditReport, Difference, Substitution
-from recpack_io.errors import (CorruptError, DeviceError, InvalidArgumentError, IoError,
+from recpack_io.errors import (CorruptError, DatasetWarning, DeviceError, InvalidArgumentError, IoError,
                                NotFoundError, RecpackError, UnsupportedError)
 from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
 from recpack_io.functions import BatchArrays, BatchFunction, Function, Sample
 from recpack_io.loading import Batch, Loader
+from recpack_io.mixtures import Mixture
 from recpack_io.packing import PackResult, pack
 from recpack_io.reading import Dataset, Feature, open  # noqa: A004
-from recpack_io.views import Mixture, View
+from recpack_io.views import View
 from recpack_io.writing import Writer
 
 __all__ = ['Audit', 'AuditReport', 'Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
-           'DeviceError', 'Difference', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
+           'DatasetWarning', 'DeviceError', 'Difference', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
            'Loader', 'Mixture', 'NotFoundError', 'Numbers', 'PackResult', 'Record', 'RecpackError',
            'Sample', 'Substitution', 'UnsupportedError', 'View', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack',
            'recipe', 'recipe_names']

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recpack_io import _core
-from recpack_io.views import core_mixture
+from recpack_io.mixtures import core_mixture
 
 if TYPE_CHECKING:
     from recpack_io._core import Audit as CoreAudit
-    from recpack_io.views import Mixture, Selectable
+    from recpack_io.mixtures import Mixture
+    from recpack_io.selecting import Selectable
 
 
 @dataclass(frozen=True)

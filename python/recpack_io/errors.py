@@ -2,6 +2,11 @@
 from __future__ import annotations
 
 import re
+import sys
+
+
+class DatasetWarning(UserWarning):
+    """The names of a data set's files do not say to which split they belong."""
 
 
 class RecpackError(Exception):
@@ -68,6 +73,10 @@ _ARGUMENTS = {
 _OPTION = re.compile('|'.join(rf'(?<![\w-]){re.escape(each)}(?![\w-])' for each in
                               sorted(_ARGUMENTS, key=len, reverse=True)))
 
+# A program that keeps no batch itself does not know who does.
+_HELD_BY_JAX = ('; JAX holds the arrays of all steps that it has not computed yet: iterate over a '
+                'recpack_io.jax.Loader, which copies them')
+
 
 def in_python(text: str) -> str:
     """Replaces names of command line options in a message by arguments.
@@ -86,6 +95,8 @@ def from_core(kind: str, what: str, reason: str, advice: str, path: str, offset:
     """Returns the exception for a C++ error, whose `what` ends with reason and advice."""
     said = reason + ('; ' + advice if advice else '')
     reason, advice = in_python(reason), in_python(advice)
+    if 'max_live_batches' in reason and 'jax' in sys.modules:
+        advice += _HELD_BY_JAX
     what = what.removesuffix(said) + reason + ('; ' + advice if advice else '')
     error = _KINDS.get(kind, RecpackError)(what)
     error.reason, error.advice, error.path = reason, advice, path or None

@@ -1,6 +1,7 @@
 """Fields: each one describes an array of the batch."""
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
@@ -20,6 +21,25 @@ __all__ = ['Bytes', 'Field', 'Id', 'Image', 'Numbers', 'recipe', 'recipe_names']
 
 _OPTIONS: dict[type, Any] = {_core.ImageField: ImageOptions, _core.NumbersField: NumbersOptions,
                              _core.BytesField: BytesOptions}
+
+
+def _unpickled(of: type, values: dict[str, Any]):
+    field = of()
+    for name, value in values.items():
+        setattr(field, name, value)
+    return field
+
+
+def _pickled(field):
+    """Makes fields picklable; recipes set `_policy_interpolation`, which no argument does."""
+    names = ['name', *(_OPTIONS[type(field)].__annotations__ if type(field) in _OPTIONS else ())]
+    if isinstance(field, _core.ImageField):
+        names.append('_policy_interpolation')
+    return _unpickled, (type(field), {name: getattr(field, name) for name in names})
+
+
+for _each in (*_OPTIONS, _core.IdField):
+    copyreg.pickle(_each, _pickled)
 
 
 def _set(field, values: Mapping[str, Any]):
@@ -49,12 +69,12 @@ def Image(name: str = ..., *, then: Callable[[Any], Any], given: Given | None = 
 
 def Image(name: str = 'image', *, then=None, given=None, result=None, stream=None,  # noqa: N802
           **values):
-    """An image field: a JPEG, PNG, WebP or BMP, or raw bytes of `raw_shape` (channels, height, width).
+    """An image field: a JPEG, PNG, WebP, BMP or GIF, or raw bytes of `raw_shape` (channels, height, width).
 
     Args:
         name: Name of the array in batches.
         feature: Feature that contains the image. Default: the first of image/encoded, image, jpg,
-            jpeg, png, webp, bmp that exists.
+            jpeg, png, webp, bmp, gif that exists.
         height, width: Size of the result. Default: 224.
         crop: "none", "pad" (`pad` pixels, then a random crop), "random-resized" (`area`, `aspect`),
             "resize-centre" (shorter side to `resize`, then a centre crop) or "resize".

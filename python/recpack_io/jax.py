@@ -14,16 +14,17 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
-from recpack_io.ahead import AheadLoader
+from recpack_io.adapting.ahead import AheadLoader
 from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from recpack_io.mixtures import Mixture
     from recpack_io.options import LoaderOptions
     from recpack_io.reading import Dataset
-    from recpack_io.views import Mixture, View
+    from recpack_io.views import View
 
 
 class Batch(dict):
@@ -55,7 +56,9 @@ Devices = jax.Device | Sequence[jax.Device] | Sharding | None
 def arrays(core) -> dict[str, jax.Array]:
     """Returns arrays on JAX's CPU device that share the memory of `core`, and keep it alive.
 
-    `core` is a batch of the core. Without jax_enable_x64, JAX converts int64 to int32, a copy.
+    `core` is a batch of recpack_io.Loader or of the core. JAX computes asynchronously, and holds the
+    batch until all steps that take it are computed; the program may end before. Without
+    jax_enable_x64, JAX converts int64 to int32, a copy.
     """
     return {name: jax.dlpack.from_dlpack(core.dlpack(name)) for name in core.keys()}
 

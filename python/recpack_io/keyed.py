@@ -30,7 +30,7 @@ def on_a_thread(seed: int):
     """
     if not hasattr(sys.modules.get('torch'), 'Generator'):
         return contextlib.nullcontext()
-    from recpack_io.torch_draws import Draws
+    from recpack_io.adapting.torch_draws import Draws
     return Draws(seed)
 
 

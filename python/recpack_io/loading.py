@@ -1,9 +1,7 @@
 """Loader: batches for training."""
 from __future__ import annotations
 
-import atexit
 import os
-import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,141 +9,28 @@ from typing import TYPE_CHECKING, Any
 from recpack_io import _core
 from recpack_io.arguments import checks_arguments
 from recpack_io.audits import Audit, Substitution, to_audit
+from recpack_io.batches import Batch
 from recpack_io.calling import Functions
+from recpack_io.closing import open_loaders
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.functions import BatchFunction
-from recpack_io.views import Mixture, core_mixture, select
+from recpack_io.mixtures import Mixture, core_mixture
+from recpack_io.ranks import place_of_process
+from recpack_io.views import select
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from recpack_io._core import Batch as CoreBatch, Record  # a class here has a _core itself
     from recpack_io.options import Cache, LastBatch, OnBadRecord, Order, Share
     from recpack_io.reading import Dataset
-    from recpack_io.views import View, Wanted
+    from recpack_io.selecting import Wanted
+    from recpack_io.views import View
+
+__all__ = ['Batch', 'Loader', 'place_of_process']
 
 _STATE_VERSION = 1
-# The first pair that is set applies: torchrun, Open MPI, Slurm.
-_LAUNCHERS = (('RANK', 'WORLD_SIZE'), ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
-              ('SLURM_PROCID', 'SLURM_STEP_NUM_TASKS'))
-_open: dict[int, weakref.ref[Loader]] = {}  # other threads may change it concurrently
-
-
-@atexit.register
-def _close_all() -> None:
-    """Closes all loaders before the interpreter ends, which their threads may call."""
-    for there in list(_open.values()):
-        if (loader := there()) is not None:
-            loader.close()
-    _core.await_endings()
-    threading = sys.modules.get('threading')
-    if threading and any(thread.daemon for thread in threading.enumerate()):
-        _core.set_leak_warnings(False)  # daemon threads never release what they hold
-
-
-class Batch:
-    """The arrays of a batch by name, each of shape (samples, ...).
-
-    The arrays share the batch's memory, without a copy, and keep it alive.
-    """
-
-    __slots__ = ('_core',)
-
-    def __init__(self, core: _core.Batch):
-        self._core = core
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._core.numpy(name)
-
-    def __len__(self) -> int:
-        return len(self._core)
-
-    def keys(self) -> list[str]:
-        """Returns the names of the arrays."""
-        return self._core.keys()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
-
-    def items(self) -> list[tuple[str, NDArray[Any]]]:
-        """Returns the arrays with their names."""
-        return [(name, self[name]) for name in self.keys()]
-
-    def dlpack(self, name: str) -> Any:
-        """Returns the array `name` for torch.from_dlpack(), jax.dlpack.from_dlpack() and others.
-
-        Supports bfloat16, which NumPy does not.
-        """
-        return self._core.dlpack(name)
-
-    @property
-    def epoch(self) -> int:
-        """Epoch of the first sample."""
-        return self._core.epoch
-
-    @property
-    def number(self) -> int:
-        """Number of the batch in the epoch, counted from where this run began."""
-        return self._core.number
-
-    @property
-    def ids(self) -> NDArray[Any]:
-        """Ordinals of the records in the split, uint64 of shape (samples,)."""
-        return self._core.ids
-
-    @property
-    def mask(self) -> NDArray[Any]:
-        """0 for padding of the last batch, otherwise 1; uint8 of shape (samples,)."""
-        return self._core.mask
-
-    @property
-    def sources(self) -> NDArray[Any]:
-        """Number of each sample's source in the mixture, uint32 of shape (samples,)."""
-        return self._core.sources
-
-    @property
-    def token(self) -> str:
-        """Resume token for the position after this batch; part of a state."""
-        return self._core.token
-
-    def __repr__(self) -> str:
-        arrays = ', '.join(f'{name} {self._described(name)}' for name in self.keys())
-        return f'<recpack_io.Batch {self.number} of epoch {self.epoch}: {arrays}>'
-
-    def _described(self, name: str) -> str:
-        array = self[name]
-        return 'bfloat16' if array.dtype == object else f'{array.dtype} {array.shape}'
-
-
-def _in_jax_distributed() -> bool:
-    """Tells whether jax.distributed is in use, without querying devices, which would open them."""
-    distributed = getattr(sys.modules.get('jax'), 'distributed', None)
-    if distributed is None:
-        return False
-    if hasattr(distributed, 'is_initialized'):
-        return distributed.is_initialized()
-    state = getattr(sys.modules.get('jax._src.distributed'), 'global_state', None)  # JAX before 0.5
-    return getattr(state, 'client', None) is not None
-
-
-def place_of_process() -> tuple[int, int]:
-    """Returns rank and world size.
-
-    They are taken from torch.distributed or jax.distributed if that is in use, otherwise from the
-    launcher's environment variables. Default: (0, 1).
-    """
-    torch = sys.modules.get('torch')
-    distributed = getattr(torch, 'distributed', None)
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return distributed.get_rank(), distributed.get_world_size()
-    if _in_jax_distributed():
-        jax = sys.modules['jax']
-        return jax.process_index(), jax.process_count()
-    for rank, size in _LAUNCHERS:
-        if os.environ.get(rank) and os.environ.get(size):
-            return int(os.environ[rank]), int(os.environ[size])
-    return 0, 1
 
 
 def _given_path(path: str | os.PathLike[str]) -> str:
@@ -170,6 +55,9 @@ class Loader:
             Mixture has its own.
         fields: Fields of the batch.
         batch_size: Samples per batch and rank.
+        epochs: Number of epochs of the whole training, those before a loaded state included. After
+            the last one nothing more is read ahead, and another iteration is an error. 0: no end;
+            the loader always reads ahead into the next epoch.
         seed: Order and augmentation are a function of the seed, the data set and the fields only,
             independent of the number of threads and ranks.
         rank, world_size: Default: from torch.distributed, jax.distributed, torchrun, Open MPI or
@@ -212,7 +100,7 @@ class Loader:
             raised as well. The loader gives no more batches afterwards.
     """
 
-    _all_open = _open  # for close(), when the module's globals may be gone
+    _all_open = open_loaders  # for close(), when the module's globals may be gone
     _core = _functions = None
     _order: dict[str, str] = {}  # the resolved order, or the state's
     _closed = False
@@ -220,6 +108,7 @@ class Loader:
     @checks_arguments()
     def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
+                 epochs: int = 0,
                  rank: int | None = None, world_size: int | None = None,
                  subset: ArrayLike | None = None,
                  filter: Callable[[Record], Any] | Mapping[str, Wanted] | None = None,  # noqa: A002
@@ -264,7 +153,7 @@ class Loader:
             'fields': [] if own_recipes else lists[0], 'view_fields': lists if own_recipes else [],
             'batch_functions': self._functions.batch_functions,
             'shared_slabs': self._functions.share_slabs, 'running': self._functions.running,
-            'batch_size': batch_size, 'seed': seed, 'rank': rank, 'world_size': world_size,
+            'batch_size': batch_size, 'epochs': epochs, 'seed': seed, 'rank': rank, 'world_size': world_size,
             'order': order, 'share': share, 'last_batch': last_batch, 'threads': threads,
             'prefetch': prefetch,
             'max_live_batches': max_live_batches, 'cache': cache,
@@ -272,15 +161,14 @@ class Loader:
             'on_bad_record': on_bad_record, 'max_bad_share': max_bad_share,
             'ledger': _given_path(ledger), 'audit_counts': audit_counts, 'verify': verify}
         self._batch_type = batch_type
-        _open[id(self)] = weakref.ref(self)
+        open_loaders[id(self)] = weakref.ref(self)
         self._begin(epoch=0)
 
     def _begin(self, epoch: int = 0, token: str = '', audit: str = '') -> None:
         self._check_open()
         order = {} if token else self._order
-        core = _core.Loader(core_mixture(self.dataset),
-                            self._options | order | {'epoch': epoch, 'resume': token,
-                                                     'audit': audit})
+        core = self._make_core(self._options | order | {'epoch': epoch, 'resume': token,
+                                                        'audit': audit})
         if token and core.seed() != self._options['seed']:
             raise InvalidArgumentError(f'the state has seed {core.seed()}, the loader has seed '
                                        f'{self._options["seed"]}; make one with the state\'s')
@@ -290,6 +178,10 @@ class Loader:
         if self._closed:  # meanwhile
             core.close()
             self._check_open()
+
+    def _make_core(self, options: dict[str, Any]) -> Any:
+        """Returns what makes the batches: the core's loader, or one with its methods."""
+        return _core.Loader(core_mixture(self.dataset), options)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -390,8 +282,11 @@ class Loader:
         """Returns statistics since the start.
 
         Returns:
-            Seconds, counts and bytes per stage; numbers of ready and held batches; and memory:
-            `slabs` of `batch_bytes` each.
+            Seconds, counts and bytes per stage; numbers of ready and held batches; memory:
+            `slabs` of `batch_bytes` each; and `store`, all 0 for files on disks: requests to object
+            stores, their bytes, sums of their times to the first byte and from there on, how many
+            were throttled (429, 503), retried and hedged, bytes found and missed in the cache
+            (`RECPACK_CACHE_BYTES`), and `wait_seconds`, what the threads waited for.
         """
         return self._core.stats()
 

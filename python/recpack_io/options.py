@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from recpack_io._core import Record
     from recpack_io.fields import Field
     from recpack_io.functions import BatchFunction
-    from recpack_io.views import Wanted
+    from recpack_io.selecting import Wanted
 
 # Choices of a loader.
 Order = Literal['auto', 'global', 'window', 'sequential']
@@ -41,6 +41,7 @@ class LoaderOptionsWithoutFields(TypedDict, total=False):
     """LoaderOptions for a function that has an argument `fields` itself."""
 
     batch_size: int
+    epochs: int
     seed: int
     rank: int | None
     world_size: int | None

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from recpack_io import _core
 from recpack_io.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class PathOptions(TypedDict, total=False):
     limit: int
     max_skip: float
     append: bool
-    task: tuple[int, int]
+    task: tuple[int, int] | Literal['auto']
     dali_index: bool
     work_folder: Path
 
@@ -76,7 +77,7 @@ def core_options(*, threads: int = 0, kind: SourceKind = '', splits: str | Seque
                  max_tokens: int | None = None, vocabulary: int | None = None,
                  vocabulary_file: Path = '', seed: int | None = None, shards: int = 0,
                  shuffle: int | str | None = 'auto', limit: int = 0, max_skip: float = 0.0,
-                 append: bool = False, task: tuple[int, int] = (0, 1), dali_index: bool = False,
+                 append: bool = False, task: tuple[int, int] | Literal['auto'] = (0, 1), dali_index: bool = False,
                  work_folder: Path = '') -> dict[str, Any]:
     """Returns PathOptions with their defaults, for the core.
 
@@ -87,6 +88,7 @@ def core_options(*, threads: int = 0, kind: SourceKind = '', splits: str | Seque
     if vocabulary is not None and vocabulary_file:
         raise InvalidArgumentError('a vocabulary is made, or read of vocabulary_file: choose one')
     by_class = shuffle == 'auto'
+    number, tasks = _core.find_task() if task == 'auto' else task
     return {'threads': threads, 'kind': kind, 'splits': ','.join(_list(splits)),
             'layout': _one_of('layout', layout, ('splits', 'classes')),
             'fields': _pairs(fields), 'columns': _pairs(columns), 'filters': _list(filters),
@@ -99,5 +101,5 @@ def core_options(*, threads: int = 0, kind: SourceKind = '', splits: str | Seque
             'vocabulary': _within('vocabulary', vocabulary, 1, 1 << 31),
             'vocabulary_file': os.fspath(vocabulary_file), 'seed': seed, 'shards': shards,
             'shuffle': None if by_class else shuffle, 'shuffle_classes': by_class, 'limit': limit,
-            'max_skip': max_skip, 'append': append, 'task': task[0], 'tasks': task[1],
+            'max_skip': max_skip, 'append': append, 'task': number, 'tasks': tasks,
             'dali_index': dali_index, 'work_folder': os.fspath(work_folder)}

@@ -110,7 +110,7 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
 
     Args:
         source: A path, packed as by `recpack pack` (see its help for the sources; an interrupted
-            run continues); an iterable of records as for Writer.write(), which are
+            run continues; "cifar10" and "cifar100" are downloaded); an iterable of records as for Writer.write(), which are
             packed in order in one pass; or a dictionary of such iterables by split.
         out: Output folder, or an s3:// or gs:// URL. A relative path refers to the current working
             directory.
@@ -148,7 +148,8 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
         max_skip: Maximum share of bad items, over all tasks; they are skipped and listed. 0: the
             first bad item is an error.
         append: Add to the contents of `out`.
-        task: (0, 4) is the first of four parts, each packed by its own process or machine.
+        task: (0, 4) is the first of four parts, each packed by its own process or machine. "auto":
+            as the environment of an array job, mpirun, srun or torchrun tells.
         dali_index: Also write indexes for NVIDIA DALI.
         work_folder: Folder for temporary files, such as unpacked archives.
 

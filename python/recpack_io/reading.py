@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recpack_io import _core, views
+from recpack_io import _core, selecting
 from recpack_io.arguments import checks_arguments
+from recpack_io.errors import DatasetWarning
+from recpack_io.views import View
 
 Path = str | os.PathLike
 
@@ -39,15 +42,15 @@ class Dataset(_core.Dataset):
     Reading raises IndexError, CorruptError (with path, offset and ordinal) or IoError.
     """
 
-    subset = views.subset
-    filter = views.filter
-    random_split = views.random_split
-    balanced = views.balanced
-    weighted = views.weighted
-    column = views.column
+    subset = selecting.subset
+    filter = selecting.filter
+    random_split = selecting.random_split
+    balanced = selecting.balanced
+    weighted = selecting.weighted
+    column = selecting.column
 
-    def _view(self) -> views.View:
-        return views.View(self)
+    def _view(self) -> View:
+        return View(self)
 
     def __reduce__(self):
         return (Dataset, self._opened_as())
@@ -93,8 +96,15 @@ def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
         NotFoundError, CorruptError, IoError: If the data set cannot be read.
         InvalidArgumentError: If the path is none of these, or if a shard or tar is listed twice.
         UnsupportedError: If shards are compressed as one stream, which has no random access.
+
+    Warns:
+        DatasetWarning: If the files' names do not say to which split they belong.
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if isinstance(fields, dict):
         fields = ','.join(f'{name}={source}' for name, source in fields.items())
-    return Dataset([os.fspath(each) for each in paths], split, fields, label_offset, verify)
+    dataset = Dataset([os.fspath(each) for each in paths], split, fields, label_offset, verify)
+    for notice in dataset.notices():
+        if 'assigned to the split' in notice:  # others tell what was chosen, not what is unclear
+            warnings.warn(notice, DatasetWarning, stacklevel=3)  # past the check of arguments
+    return dataset

@@ -18,9 +18,10 @@ from recpack_io.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from recpack_io.mixtures import Mixture
     from recpack_io.options import LoaderOptions
     from recpack_io.reading import Dataset
-    from recpack_io.views import Mixture, View
+    from recpack_io.views import View
 
 _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f16': tf.float16,
           'bf16': tf.bfloat16, 'f32': tf.float32}

@@ -30,7 +30,7 @@ def drawing(name='draw', **options):
 
 
 class Calls(InFolder):
-    """Of a small data set: `image`, of 3 x 32 x 32 bytes, and `label`."""
+    """Calls on a small data set: `image`, of 3 x 32 x 32 bytes, and `label`."""
 
     def setUp(self):
         super().setUp()

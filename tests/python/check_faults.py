@@ -23,7 +23,8 @@ def errors(path, options):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(done.stdout + done.stderr)
-    return [(int(number) if Path(name) == Path(path) else 0, message) for name, number, message in
+    # By its last part: mypy names files from a working folder, which may be that of an earlier run that it kept.
+    return [(int(number) if Path(name).name == Path(path).name else 0, message) for name, number, message in
             re.findall(r'^(.+?):(\d+): error: (.*)$', done.stdout, re.MULTILINE)]
 
 

@@ -12,7 +12,17 @@ FORMATS = {'jpeg rgb': ('RGB', 'JPEG', {'quality': 95}), 'jpeg gray': ('L', 'JPE
            'png rgb': ('RGB', 'PNG', {}), 'png rgba': ('RGBA', 'PNG', {}), 'png gray': ('L', 'PNG', {}),
            'png gray alpha': ('LA', 'PNG', {}), 'png palette': ('P', 'PNG', {}),
            'png palette 4 bit': ('P', 'PNG', {'bits': 4}), 'png palette 1 bit': ('P', 'PNG', {'bits': 1}),
-           'png 1 bit': ('1', 'PNG', {}), 'png 16 bit': ('I;16', 'PNG', {})}
+           'png 1 bit': ('1', 'PNG', {}), 'png 16 bit': ('I;16', 'PNG', {}),
+           'webp lossless': ('RGB', 'WEBP', {'lossless': True}), 'webp lossy': ('RGB', 'WEBP', {'quality': 90}),
+           'webp rgba': ('RGBA', 'WEBP', {'lossless': True}), 'bmp rgb': ('RGB', 'BMP', {}),
+           'bmp rgba': ('RGBA', 'BMP', {}), 'bmp gray': ('L', 'BMP', {}), 'bmp palette': ('P', 'BMP', {}),
+           'bmp palette of grays': ('P', 'BMP', {'grays': True}), 'bmp 1 bit': ('1', 'BMP', {}),
+           'gif gray': ('L', 'GIF', {}), 'gif palette': ('P', 'GIF', {}),
+           'gif palette of grays': ('P', 'GIF', {'grays': True}), 'gif animated': ('P', 'GIF', {'frames': 3}),
+           'gif in sequence': ('P', 'GIF', {'interlace': 0}), 'png palette of grays': ('P', 'PNG', {'grays': True})}
+# Where the format has a place for it, and its decoder is told to obey.
+TURNED = {'jpeg': ('RGB', 'JPEG', {'quality': 95}), 'png': ('RGB', 'PNG', {}), 'png palette': ('P', 'PNG', {}),
+          'webp': ('RGB', 'WEBP', {'lossless': True})}
 FILTERS = {'bilinear': Image.BILINEAR, 'box': Image.BOX, 'nearest': Image.NEAREST}
 
 
@@ -25,13 +35,19 @@ def picture(mode, **save):
     if mode == 'P':
         most = 2 ** save.get('bits', 8)
         image = Image.fromarray(chance.integers(0, min(most, 21), (height, width)).astype(np.uint8), 'P')
-        image.putpalette(chance.integers(0, 256, 3 * most).astype(np.uint8).tobytes())
+        colours = chance.integers(0, 256, (most, 3))
+        if save.get('grays'):
+            colours = np.repeat(12 * np.arange(most)[:, None] % 256, 3, 1)
+        image.putpalette(colours.astype(np.uint8).tobytes())
         return image
     if mode == '1':
         return Image.fromarray(chance.integers(0, 2, (height, width)).astype(bool))
     smooth = np.add.outer(np.arange(height) * 5, np.arange(width) * 3)
     rgb = np.stack([smooth % 256, smooth[::-1] % 256, chance.integers(0, 256, smooth.shape)], -1)
-    return Image.fromarray(rgb.astype(np.uint8)).convert(mode)
+    image = Image.fromarray(rgb.astype(np.uint8)).convert(mode)
+    if mode in ('LA', 'RGBA'):
+        image.putalpha(Image.fromarray(chance.integers(0, 256, smooth.shape).astype(np.uint8)))
+    return image
 
 
 def colours(data, channels):
@@ -51,9 +67,27 @@ def colours(data, channels):
     return image.convert('L')
 
 
+def written(mode, kind, **save):
+    """A picture, as a file of that kind."""
+    file, image = io.BytesIO(), picture(mode, **save)
+    grays, frames = save.pop('grays', False), save.pop('frames', 1)
+    if frames > 1:
+        save.update(save_all=True, append_images=[image.rotate(90 * i) for i in range(1, frames)])
+    if grays:
+        save['optimize'] = False
+    image.save(file, kind, **save)
+    return file.getvalue()
+
+
 def file_of(name):
     """A picture of the format, as a file."""
     mode, kind, save = FORMATS[name]
-    file = io.BytesIO()
-    picture(mode, **save).save(file, kind, **save)
-    return file.getvalue()
+    return written(mode, kind, **save)
+
+
+def turned(name, orientation):
+    """A picture with an EXIF orientation (1 to 8), as a file."""
+    mode, kind, save = TURNED[name]
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return written(mode, kind, exif=exif, **save)

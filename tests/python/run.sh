@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel and tests it as users get it: in an environment that has nothing but NumPy, in those of
-# bench/peers/setup.sh with PyTorch, Lightning, JAX and TensorFlow (8 GB), and by mypy's eyes.
+# bench/peers/setup.sh with PyTorch, Lightning, JAX, TensorFlow, Ray and Spark (9 GB), and by mypy's eyes.
 #
 #   bash tests/python/run.sh [WHEEL]     WHEEL: one that is built already (default: it is built)
 #
@@ -12,15 +12,16 @@ venvs=${RECPACK_VENVS:-$repository/.venvs}
 bare=$repository/build/python/bare
 site=$repository/build/python/site
 bash "$here/environments.sh" "$@"
-bash "$repository/bench/peers/setup.sh" lightning huggingface jax tf wds typing
+bash "$repository/bench/peers/setup.sh" lightning huggingface jax tf wds ray spark typing
 export RECPACK=$bare/bin/recpack
 
 tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
-       lightning:lightning huggingface:huggingface jax:jax tf:tensorflow
-       vision:examples jax:examples tf:migration
-       vision:documented huggingface:documented jax:documented tf:documented)
+       lightning:lightning huggingface:huggingface jax:jax tf:tensorflow ray:ray spark:spark
+       vision:examples vision:elastic jax:examples tf:migration
+       vision:user_programs lightning:user_programs huggingface:user_programs jax:user_programs tf:user_programs
+       vision:documented huggingface:documented jax:documented ray:documented spark:documented tf:documented)
 for pair in "${pairs[@]}"; do
   tested "${pair%:*}" "$venvs/${pair%:*}/bin/python" "${pair#*:}"
 done

@@ -6,7 +6,7 @@ from typing import Literal, get_args, get_origin
 import numpy as np
 import recpack_io
 from recpack_io import options
-from recpack_io.ahead import AheadLoader
+from recpack_io.adapting.ahead import AheadLoader
 from recpack_io.arguments import check_kind, checks_arguments
 from support import CIFAR, InFolder, main, pack
 

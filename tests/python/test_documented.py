@@ -9,7 +9,8 @@ import unittest
 import recpack_io
 from support import main
 
-ADAPTERS = {'vision': ['torch'], 'huggingface': ['huggingface'], 'jax': ['jax'], 'tf': ['tensorflow']}
+ADAPTERS = {'vision': ['torch'], 'huggingface': ['huggingface'], 'jax': ['jax'], 'ray': ['ray'], 'spark': ['spark'],
+            'tf': ['tensorflow']}
 MADE_BY_OTHERS = 'Batch', 'BatchArrays', 'Dataset', 'Record', 'Sample'  # no user calls these
 RAISING = 'open', 'pack', 'Writer', 'Loader', 'decode_image'
 
@@ -54,7 +55,8 @@ def public_names():
     for adapter in ADAPTERS.get(os.environ.get('RECPACK_ENVIRONMENT'), []):
         module = importlib.import_module(f'recpack_io.{adapter}')
         for name, thing in vars(module).items():
-            if getattr(thing, '__module__', '') == module.__name__ and not name.startswith('_'):
+            within = f'{getattr(thing, "__module__", "")}.'.startswith(f'{module.__name__}.')  # a package's parts too
+            if within and not name.startswith('_'):
                 yield f'{adapter}.{name}', thing
 
 

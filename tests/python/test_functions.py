@@ -478,6 +478,16 @@ keep.append(keep)
             self.assertEqual('the end' in done.stderr, end[0] == 'r')
             self.assertNotIn('terminate', done.stderr)
 
+    def test_a_worker_is_never_the_main_thread(self):
+        """As it would be if it were the first to import threading, which numpy.random does."""
+        done = self.script('''
+def call(sample):
+    sample.rng.random()
+    raise ValueError("the end")
+batches = iter(recpack_io.Loader(dataset, fields=[recpack_io.Function(call, {"x": "uint8"})], batch_size=8))
+next(batches)''')
+        self.assertEqual(done.returncode, 1, done.stderr)
+
     def test_a_function_that_does_not_end(self):
         for calls in 'fields=[recpack_io.Function(call, {"x": "uint8"})]', \
                 'recipe="cifar10-eval", batch_functions=[call]':

@@ -32,6 +32,27 @@ for batch in loader:
     print(*ids.shape, *batch["image"].shape, *mine)
 '''
 
+ENDING = '''
+import sys
+import jax, jax.numpy as jnp, recpack_io
+from recpack_io.jax import arrays
+
+@jax.jit
+def step(total, image):
+    mix = lambda _, hidden: jnp.tanh(hidden @ jnp.full((3072, 3072), 1e-3))
+    return total + jax.lax.fori_loop(0, 8, mix, image.reshape(len(image), -1)).sum()
+
+shared = {"arrays": lambda batch: arrays(batch)["image"],
+          "from_dlpack": lambda batch: jnp.from_dlpack(batch.dlpack("image"))}[sys.argv[2]]
+total = jnp.zeros(())
+for batch in recpack_io.Loader(recpack_io.open(sys.argv[1]), "cifar10-train", batch_size=8):
+    total = step(total, shared(batch))
+del batch
+print("computing:", not total.is_ready(), flush=True)
+if sys.argv[3] == "raise":
+    raise RuntimeError("of the program")
+'''
+
 
 def take(loader, batches):
     """Leaves an iteration behind so many, none of which is held."""
@@ -85,6 +106,25 @@ class Jax(InFolder):
         image = jax.dlpack.from_dlpack(plain.dlpack('image'))
         self.assertEqual(image.unsafe_buffer_pointer(), plain['image'].ctypes.data)
         self.assertEqual(self.same(self.batches()), len(self.batches()))
+
+    def test_a_program_that_ends_while_jax_computes(self):
+        """JAX's threads release the batches then, and Python ends threads that ask for its lock."""
+        for how in 'arrays', 'from_dlpack':
+            for ending, code, last in (('return', 0, ''), ('raise', 1, 'RuntimeError: of the program')):
+                for _ in range(5):
+                    done = subprocess.run(
+                        [sys.executable, '-c', ENDING, str(self.folder / 'shards'), how, ending],
+                        text=True, capture_output=True, timeout=120, check=False)
+                    self.assertEqual((done.returncode, done.stdout), (code, 'computing: True\n'),
+                                     done.stderr)
+                    self.assertEqual(done.stderr.rstrip().rpartition('\n')[2], last)
+
+    def test_arrays_that_jax_holds_are_told_of(self):
+        """NumPy's, of a loop that holds none itself."""
+        with self.assertRaises(recpack_io.InvalidArgumentError) as caught:
+            list(self.batches(recpack_io.Loader, batch_size=1))
+        for text in str(caught.exception), caught.exception.advice:
+            self.assertRegex(text, 'max_live_batches.*JAX.*recpack_io.jax.Loader')
 
     def test_labels_are_int32_without_x64(self):
         self.assertEqual(next(iter(self.batches()))['label'].dtype, np.int32)

@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 import recpack_io
 from recpack_io import Loader, _core, loading
-from recpack_io.ahead import AheadLoader
+from recpack_io.adapting.ahead import AheadLoader
 from support import CIFAR, InFolder, main, pack, recpack
 
 SCRIPT = '''
@@ -113,6 +113,23 @@ class Epochs(Loading):
         loader = self.loader()
         epochs = [[batch.epoch for batch in loader] for _ in range(3)]
         self.assertEqual(epochs, [[epoch] * len(loader) for epoch in range(3)])
+
+    def test_ends_after_its_epochs(self):
+        endless, loader = self.loader(), self.loader(epochs=2)
+        for epoch in range(2):
+            self.assertEqual(digests(loader), digests(endless), epoch)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'all 2 epochs .* raise `epochs`'):
+            next(iter(loader))
+        state = endless.state_dict()
+        loader = self.loader(epochs=3)
+        loader.load_state_dict(state)
+        self.assertEqual(digests(loader), digests(endless))  # of epochs 0 and 1 nothing is repeated
+        with self.assertRaises(recpack_io.InvalidArgumentError):
+            next(iter(loader))
+        loader.set_epoch(1)
+        self.assertEqual(len(digests(loader)), len(loader))
+        with self.assertRaisesRegex(TypeError, 'epochs cannot be -1'):
+            self.loader(epochs=-1)
 
     def test_an_iteration_that_is_left_ends_the_epoch(self):
         loader = self.loader()

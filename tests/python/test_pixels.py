@@ -5,8 +5,8 @@ import itertools
 
 import numpy as np
 import recpack_io
-from formats import FILTERS, FORMATS, FROM, colours, file_of
-from PIL import Image
+from formats import FILTERS, FORMATS, FROM, TURNED, colours, file_of, turned
+from PIL import Image, ImageOps
 from recpack_io.errors import UnsupportedError
 from support import InFolder, main
 
@@ -60,6 +60,29 @@ class Pixels(InFolder):
                     wrong = np.abs(got.astype(int) - want.astype(int)).max()
                     self.assertLessEqual(wrong, most)
         self.assertEqual(cells, len(FORMATS) * 2 * len(FILTERS) * len(SIZES) * 2 * 2)
+
+    def test_orientation(self):
+        """As EXIF says, where it is asked for; as stored, where not."""
+        for name, orientation in itertools.product(TURNED, range(1, 9)):
+            file = turned(name, orientation)
+            folder = self.folder / f'{name} {orientation}'
+            with recpack_io.Writer(folder) as writer:
+                writer.write({'image/encoded': file})
+            dataset, image = recpack_io.open(folder), Image.open(io.BytesIO(file))
+            self.assertEqual(image.getexif()[0x0112], orientation)
+            for apply, channels, interpolation in itertools.product((True, False), (3, 1), ('bilinear', 'nearest')):
+                with self.subTest(format=name, orientation=orientation, apply=apply, channels=channels,
+                                  interpolation=interpolation):
+                    field = recpack_io.Image('image', crop='resize', width=16, height=11, interpolation=interpolation,
+                                             channels=channels, type='u8', layout='nhwc', apply_orientation=apply)
+                    got = next(iter(recpack_io.Loader(dataset, fields=[field], batch_size=1)))['image'][0]
+                    whole = colours(file, channels)
+                    if apply:
+                        whole.getexif()[0x0112] = orientation
+                        whole = ImageOps.exif_transpose(whole)
+                    want = np.asarray(whole.resize((16, 11), FILTERS[interpolation])).reshape(got.shape)
+                    wrong = np.abs(got.astype(int) - want.astype(int)).max()
+                    self.assertLessEqual(wrong, int(interpolation != 'nearest'))
 
     def test_a_picture_and_its_mask_are_cropped_alike(self):
         chance = np.random.default_rng(3)

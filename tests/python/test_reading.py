@@ -5,6 +5,7 @@ import pickle
 import shutil
 import tarfile
 import threading
+import warnings
 
 import numpy as np
 import recpack_io
@@ -39,6 +40,22 @@ class Reading(InFolder):
             self.assertEqual(len(got), len(wanted))
             for record, number in zip(got, wanted):
                 self.holds(record, self.rows[number])
+
+    def test_names_that_leave_the_split_open_are_warned_of_once(self):
+        shard = next((self.folder / 'shards').glob('train-*.tfrecord'))
+        for folder, names in (('open', ('a', 'b', 'c')), ('clear', ('train', 'validation'))):
+            (self.folder / folder).mkdir()
+            for name in names:
+                shutil.copy(shard, self.folder / folder / f'{name}.tfrecord')
+        with self.assertWarnsRegex(recpack_io.DatasetWarning, "none of the 3 .* the split 'all'") as seen:
+            dataset = recpack_io.open(self.folder / 'open')
+        self.assertEqual(seen.filename, __file__)
+        self.assertEqual(len(seen.warnings), 1)
+        self.assertIn(str(seen.warning), dataset.notices())
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            recpack_io.open(self.folder / 'clear')
+            recpack_io.open(self.folder / 'shards')
 
     def test_views_keep_the_record(self):
         image = self.dataset[3]['image']

@@ -76,7 +76,7 @@ def augmented(pixels, policy, position):
 
 
 def normalised(pixels, mean, std):
-    """Of uint8 (samples, height, width, channels): float32 (samples, channels, height, width)."""
+    """Returns float32 (samples, channels, height, width) of uint8 (samples, height, width, channels)."""
     channels = pixels.shape[-1]
     return torch.stack([tv.normalize(tv.to_tensor(np.ascontiguousarray(one)), mean[:channels], std[:channels])
                         for one in pixels])
@@ -92,7 +92,7 @@ class Recipes(InFolder):
         return tensor.permute(0, 3, 1, 2) if layout == 'nhwc' else tensor, batch['label'].tolist()
 
     def pixels(self, dataset, recipe, labels, **image):
-        """Of the type u8, (samples, height, width, channels); of both layouts alike."""
+        """Returns u8 pixels (samples, height, width, channels), which both layouts must give."""
         both = []
         for layout in 'nchw', 'nhwc':
             tensor, got = self.loaded(dataset, recipe, layout, type='u8', **image)
@@ -199,7 +199,8 @@ class Recipes(InFolder):
 
     def test_as_they_are(self):
         """Without a change of the recipe: its sizes, f32, NCHW; as often and by as many threads as one likes."""
-        for name in FORMATS:
+        kinds = {kind: name for name, (_, kind, _) in reversed(FORMATS.items())}  # the first of each
+        for name in kinds.values():
             dataset, file, labels = self.packed(name)
             image = colours(file, 3)
             crops = [train_crop(image, 224, 'bilinear', i) for i in range(SAMPLES)]

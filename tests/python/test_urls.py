@@ -9,10 +9,11 @@ from unittest import mock
 
 import numpy as np
 import recpack_io
-from support import CIFAR, InFolder, main, pack
+from support import CIFAR, GOLDEN, InFolder, main, pack
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / 'cli'))
-from object_server import ObjectServer  # noqa: E402
+from object_server import Faults, ObjectServer  # noqa: E402
+from tar_files import write_tar  # noqa: E402
 
 
 def labels(dataset):
@@ -42,6 +43,20 @@ class Urls(InFolder):
         for order in ('sequential', 'global', 'window:8:2:2'):
             self.assertEqual(self.batches(self.dataset, order=order), self.batches(self.local, order=order))
 
+    def test_tars_are_read_as_they_are(self):
+        photo = (GOLDEN / 'image/real_422.jpg').read_bytes()
+        (self.folder / 'bucket/tars').mkdir()
+        for number in range(2):
+            write_tar(self.folder / f'bucket/tars/{number}.tar',
+                      ((f'{sample:05}.{extension}', content) for sample in range(20)
+                       for extension, content in (('jpg', photo), ('cls', b'%d' % (20 * number + sample)))))
+
+        def batches(folder):
+            dataset = recpack_io.open(f'{folder}/bucket/tars/{{0..1}}.tar', fields={'image': 'jpg', 'label': 'cls'})
+            loader = recpack_io.Loader(dataset, 'imagenet-train', batch_size=8, seed=5, epochs=1)
+            return [(batch.ids.tolist(), batch['label'].tolist(), batch['image'].tobytes()) for batch in loader]
+        self.assertEqual(batches(f'{self.server.url}/web'), batches(self.folder))
+
     def test_records_columns_and_views(self):
         self.assertEqual(labels(self.dataset), labels(self.local))
         np.testing.assert_array_equal(self.dataset.column('label'), self.local.column('label'))
@@ -58,11 +73,71 @@ class Urls(InFolder):
         expected = [ids for ids, _ in self.batches(self.local)]
         self.assertEqual([batch.ids.tolist() for batch in there], expected[1:])
 
+    def test_stats_tell_what_was_fetched(self):
+        def counted(dataset, epochs=1):
+            loader = recpack_io.Loader(dataset, 'cifar10-train', batch_size=8, seed=3, threads=2)
+            for _ in range(epochs):
+                for _ in loader:
+                    pass
+            return loader.stats()['store']
+        zero = counted(self.local)
+        self.assertEqual(zero.pop('wait_seconds'), dict.fromkeys(('first_byte', 'transfer', 'throttled', 'retry'), 0.0))
+        self.assertEqual(set(zero.values()), {0})
+        # The golden shard is smaller than what is fetched when it is opened.
+        recpack_io.pack([{'label': n % 10, 'image': bytes([n % 256]) * 3072} for n in range(600)],
+                        self.folder / 'bucket/large')
+        url = f'{self.server.url}/web/bucket/large'
+        fetched = counted(recpack_io.open(url))
+        self.assertGreater(fetched['requests'], 0)
+        self.assertGreater(fetched['bytes'], 600 * 3072 // 2)
+        self.assertGreater(fetched['first_byte_seconds'], 0)
+        self.assertEqual((fetched['cache_hit_bytes'], fetched['cache_miss_bytes']), (0, 0))  # there is none
+        with mock.patch.dict(os.environ, {'RECPACK_CACHE_BYTES': '1GB'}):
+            cached = counted(recpack_io.open(url), epochs=3)
+            self.assertGreater(cached['cache_miss_bytes'], 0)
+            again = counted(recpack_io.open(url), epochs=1)
+        self.assertGreater(again['cache_hit_bytes'], 600 * 3072 // 2)
+        # Nothing but the shard's end, when it is opened.
+        self.assertEqual((again['cache_miss_bytes'], again['bytes']), (0, 65536 * again['requests']))
+
+    def test_stats_tell_of_throttling(self):
+        recpack_io.pack([{'label': n % 10, 'image': bytes([n % 256]) * 3072} for n in range(600)],
+                        self.folder / 'bucket/large')
+        dataset = recpack_io.open(f'{self.server.url}/web/bucket/large')
+        self.server.faults = Faults(0.3, seed=1, kinds=('503',))
+        loader = recpack_io.Loader(dataset, 'cifar10-train', batch_size=8, seed=3, threads=2, order='global')
+        for _ in loader:
+            pass
+        store = loader.stats()['store']
+        self.assertGreater(store['throttled'], 0)
+        self.assertGreaterEqual(store['retried'], store['throttled'])
+        self.assertGreater(store['wait_seconds']['throttled'], 0)
+
     def test_processes_have_connections_of_their_own(self):
         expected = labels(self.dataset)  # the parent's connections are open
         for method in ('fork', 'spawn'):
             with multiprocessing.get_context(method).Pool(2) as pool:
                 self.assertEqual(pool.map(labels, [pickle.loads(pickle.dumps(self.dataset))] * 2), [expected] * 2)
+
+    def test_a_child_forked_while_requests_are_under_way(self):
+        """It neither waits for its parent's requests nor for locks of threads that it has not got."""
+        recpack_io.pack([{'label': n % 10, 'image': bytes([n % 256]) * 3072} for n in range(2000)],
+                        self.folder / 'bucket/large')
+        dataset = recpack_io.open(f'{self.server.url}/web/bucket/large')
+        expected = [int(dataset[n]['label'][0]) for n in range(0, 2000, 100)]
+        batches = iter(recpack_io.Loader(dataset, 'cifar10-train', batch_size=8, seed=3, threads=2, order='global'))
+        for _ in range(10):
+            next(batches)
+            receive, send = multiprocessing.Pipe(False)
+            child = multiprocessing.get_context('fork').Process(
+                target=lambda: send.send([int(dataset[n]['label'][0]) for n in range(0, 2000, 100)]))
+            child.start()
+            answered = receive.poll(60)
+            child.join(10)  # what it has of the loader is dropped without a hang, too
+            code = child.exitcode
+            child.kill()
+            self.assertTrue(answered)
+            self.assertEqual((receive.recv(), code), (expected, 0))
 
     def test_what_is_not_there(self):
         with self.assertRaisesRegex(recpack_io.RecpackError, 'web server has no listing'):

@@ -4,6 +4,7 @@
 
 Nothing of the script is run.
 """
-from recpack_io.migrate.rewrite import Migration, migrate
+from recpack_io.migrate.migration import Migration
+from recpack_io.migrate.rewrite import migrate
 
 __all__ = ['Migration', 'migrate']

@@ -8,6 +8,23 @@ from collections.abc import Iterator
 _PACKAGES = ('torch', 'torchvision')
 
 
+def is_none(node: ast.AST) -> bool:
+    """Tells whether a node is None."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def arguments(call: ast.expr, positions: tuple[str, ...]) -> dict[str, ast.expr]:
+    """Returns the arguments of a call by name; `positions`: the names of those given without."""
+    assert isinstance(call, ast.Call)
+    return dict(zip(positions, call.args)) | {word.arg: word.value for word in call.keywords
+                                              if word.arg}
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    """Tells whether a node is this name."""
+    return isinstance(node, ast.Name) and node.id == name
+
+
 class Script:
     """A Python program.
 

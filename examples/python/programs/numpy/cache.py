@@ -1,0 +1,9 @@
+"""Keeps decoded images in memory, so that later epochs only augment them."""
+import recpack_io
+
+fields = recpack_io.recipe("imagenet-train", height=32, width=32)
+loader = recpack_io.Loader(recpack_io.open("photos"), fields=fields, batch_size=4, cache="pictures", cache_bytes=50_000_000)
+for epoch in range(3):
+    batches = sum(1 for _ in loader)
+    decoded = loader.stats()["stages"]["decode"]["count"]
+    print(f"epoch {epoch}: {batches} batches, {decoded} images decoded so far")

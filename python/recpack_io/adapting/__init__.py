@@ -1,0 +1,1 @@
+"""Parts of the loaders for PyTorch, JAX and Hugging Face."""

@@ -1,0 +1,84 @@
+"""Batches: the arrays that a loader gives, by name."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from recpack_io import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Batch:
+    """The arrays of a batch by name, each of shape (samples, ...).
+
+    The arrays share the batch's memory, without a copy, and keep it alive.
+    """
+
+    __slots__ = ('_core',)
+
+    def __init__(self, core: _core.Batch):
+        self._core = core
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._core.numpy(name)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def keys(self) -> list[str]:
+        """Returns the names of the arrays."""
+        return self._core.keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def items(self) -> list[tuple[str, NDArray[Any]]]:
+        """Returns the arrays with their names."""
+        return [(name, self[name]) for name in self.keys()]
+
+    def dlpack(self, name: str) -> Any:
+        """Returns the array `name` for torch.from_dlpack(), jax.dlpack.from_dlpack() and others.
+
+        Supports bfloat16, which NumPy does not.
+        """
+        return self._core.dlpack(name)
+
+    @property
+    def epoch(self) -> int:
+        """Epoch of the first sample."""
+        return self._core.epoch
+
+    @property
+    def number(self) -> int:
+        """Number of the batch in the epoch, counted from where this run began."""
+        return self._core.number
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ordinals of the records in the split, uint64 of shape (samples,)."""
+        return self._core.ids
+
+    @property
+    def mask(self) -> NDArray[Any]:
+        """0 for padding of the last batch, otherwise 1; uint8 of shape (samples,)."""
+        return self._core.mask
+
+    @property
+    def sources(self) -> NDArray[Any]:
+        """Number of each sample's source in the mixture, uint32 of shape (samples,)."""
+        return self._core.sources
+
+    @property
+    def token(self) -> str:
+        """Resume token for the position after this batch; part of a state."""
+        return self._core.token
+
+    def __repr__(self) -> str:
+        arrays = ', '.join(f'{name} {self._described(name)}' for name in self.keys())
+        return f'<recpack_io.Batch {self.number} of epoch {self.epoch}: {arrays}>'
+
+    def _described(self, name: str) -> str:
+        array = self[name]
+        return 'bfloat16' if array.dtype == object else f'{array.dtype} {array.shape}'

@@ -1,0 +1,131 @@
+"""The programs of examples/python/programs: each runs, is short, and does what its first line says."""
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import unittest
+
+from support import CIFAR, GOLDEN, ROOT, InFolder, main, pack
+
+PROGRAMS = ROOT / 'examples/python/programs'
+ENVIRONMENT = os.environ.get('RECPACK_ENVIRONMENT', '')
+FOLDER = {'vision': 'torch', 'tf': 'tensorflow'}.get(ENVIRONMENT, ENVIRONMENT)
+FOLDER = FOLDER if (PROGRAMS / FOLDER).is_dir() and FOLDER else 'numpy'
+MOST_LINES = 40
+# What the output of each program has, as a pattern.
+EXPECTED = {
+    'numpy/validate': r'epoch 2: \d+ of 16 right', 'numpy/random_split': r'(\d+) and (\d+) of 64, 0 in both',
+    'numpy/filter': r'64 records, \d+ animals, \d+ of them bright; labels \[\d',
+    'numpy/balanced': r'samples \[(\d), \1, \1, \1, \1, \1, \1, \1, \1, \1\]',
+    'numpy/weighted': r'class 6: 0\.5\d+ of the samples, 0\.5\d+ of', 'numpy/mixture': r'66 samples of the first data set, 22 of the second',
+    'numpy/two_views': r'\(4, 3, 32, 32\) \(4, 3, 32, 32\) different', 'numpy/masks': r'classes \[0, 1, 2\]',
+    'numpy/boxes': r'\(4, 32, 32, 3\) \(4, 5, 4\) \[\d, \d, \d, \d\]',
+    'numpy/csv_multilabel': r'\[\[1\.0, 0\.0, 1\.0\], \[0\.0, 1\.0, 0\.0\]\]', 'numpy/sound': r'\[\d+, \d+, \d+, \d+\] \[\d+,',
+    'numpy/tokens': r'\(4, 6\) \[3, 6, 3, 6\] \[1, 2, 3, 0, 0, 0\]', 'numpy/mixup': r'\(16, 3, 32, 32\) \[1\.0, 1\.0, 1\.0\]',
+    'numpy/pack_arrays': r"36 6 \['a', 'b', 'c'\] \(100,\) \(8, 8\) \[1\] sample 4",
+    'numpy/class_folders': r"\(4, 3, 32, 32\) \['\w+', '\w+', '\w+', '\w+'\]", 'numpy/webdataset': r'\(2, 3, 32, 32\) \[\d, \d\]',
+    'numpy/audit': r'64 of 64 samples, complete: True', 'numpy/bad_records': r'64 samples\nrecord \d+ in place of \d+: .*CRC',
+    'numpy/exact_evaluation': r'\d+ of 16 are bright; the data set has 16',
+    'numpy/cache': r'epoch 2: 2 batches, 8 images decoded', 'numpy/where_time_goes': r'the training waited \d+\.\d+ s',
+    'numpy/curriculum': r'epoch 0: 16 samples\nepoch 1: 32 samples\nepoch 2: 64 samples',
+    'torch/train': r'epoch 1: loss \d+\.\d+, \d of 4 right', 'torch/accumulate': r'16 batches, 4 steps',
+    'torch/distributed': r'epoch 1: 64 samples on 2 ranks', 'torch/map_style': r'(?:\(16, 3, 32, 32\) \(16,\)\n){4}',
+    'torch/transforms': r'\(4, 3, 32, 32\) torch\.float32 \[\d, \d, \d, \d\]',
+    'torch/finetune': r'loss \d+\.\d+, 1026 variables trained', 'torch/infinite': r'9 2 1$',
+    'lightning/fit': r'8 steps, accuracy \d\.\d\d', 'huggingface/trainer': r'8 steps, evaluation loss \d',
+    'huggingface/accelerate_loop': r'4 steps, loss \d', 'jax/train': r'epoch 1: loss \d+\.\d+',
+    'jax/sharded': r'on devices \{0: \(4, 3, 32, 32\), 1: \(4, 3, 32, 32\), 2:', 'tensorflow/keras_fit': r'accuracy \d\.\d+ of 16',
+    'tensorflow/dataset': r'(?:\(16, 32, 32, 3\) \(16,\)\n){4}'}
+RESUMED = 'numpy/resume', 'torch/checkpoint'
+
+
+@contextlib.contextmanager
+def one_processor():
+    """For programs that count: two threads may decode the same picture, of two epochs, before it is kept."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+class Programs(InFolder):
+    def setUp(self):
+        super().setUp()
+        pack(CIFAR, self.folder / 'whole')
+        pictures = [GOLDEN / 'image' / name for name in ('real_420.jpg', 'rgb.png', 'gray.png', 'exif6.png')]
+        shutil.copy(pictures[0], self.folder / 'photo.jpg')
+        for split, count in ('train', 8), ('val', 4):
+            for i in range(count):
+                path = self.folder / 'photos' / split / ('ant', 'bee')[i % 2] / f'{i}{pictures[i % 4].suffix}'
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(pictures[i % 4], path)
+        (self.folder / 'list.csv').write_text('path,tags,age\nphoto.jpg,cat|outdoors,3\nphoto.jpg,dog,5\n')
+        (self.folder / 'tars').mkdir()
+        for part in range(2):
+            with tarfile.open(self.folder / f'tars/part-00{part}.tar', 'w') as tar:
+                for i in range(2):
+                    label = self.folder / 'label'
+                    label.write_text(str(i))
+                    tar.add(pictures[i], f'{part}{i}{pictures[i].suffix}')
+                    tar.add(label, f'{part}{i}.cls')
+
+    def make_masks(self):
+        """Pictures that are bright where their mask is not 0; the program reads PNGs."""
+        (self.folder / 'masks').mkdir()
+        program = ('import sys\nimport numpy as np\nfrom PIL import Image\nrng = np.random.default_rng(1)\nfor i in range(8):\n'
+                   '    mask = np.kron(rng.integers(3, size=(4, 4), dtype="u1"), np.ones((16, 16), "u1"))\n'
+                   '    Image.fromarray(mask).save(f"masks/{i}_mask.png")\n'
+                   '    Image.fromarray(np.repeat(255 * (mask > 0)[..., None], 3, 2).astype("u1")).save(f"masks/{i}.png")\n')
+        return subprocess.run([sys.executable, '-c', program], cwd=self.folder, capture_output=True).returncode == 0
+
+    def run_program(self, name, *words):
+        command = [sys.executable, '-B', PROGRAMS / f'{name}.py', *words]
+        if name == 'torch/distributed':
+            command[1:2] = ['-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-port', '29611']
+        environment = os.environ | {'OMP_NUM_THREADS': '1', 'JAX_PLATFORMS': 'cpu', 'CUDA_VISIBLE_DEVICES': '',
+                                    'TF_CPP_MIN_LOG_LEVEL': '3'}
+        done = subprocess.run(list(map(str, command)), cwd=self.folder, env=environment, capture_output=True, text=True,
+                              timeout=240)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        return done.stdout
+
+    def test_each_program(self):
+        names = sorted(path.stem for path in (PROGRAMS / FOLDER).glob('*.py'))
+        for name in (f'{FOLDER}/{stem}' for stem in names):
+            with self.subTest(name):
+                shutil.rmtree(self.folder / 'shards', ignore_errors=True)  # which one of them damages
+                shutil.copytree(self.folder / 'whole', self.folder / 'shards')
+                if name == 'numpy/masks' and not self.make_masks():
+                    continue  # without Pillow
+                if name in RESUMED:
+                    whole = self.run_program(name)
+                    (self.folder / 'state.json').unlink(missing_ok=True)
+                    (self.folder / 'checkpoint.pt').unlink(missing_ok=True)
+                    self.assertEqual(self.run_program(name, '--stop') + self.run_program(name), whole)
+                    self.assertGreaterEqual(len(whole.splitlines()), 8)
+                else:
+                    with one_processor() if name == 'numpy/cache' else contextlib.nullcontext():
+                        self.assertRegex(self.run_program(name), EXPECTED[name])
+
+
+class Files(unittest.TestCase):
+    def test_they_are_short_and_listed(self):
+        files = sorted(PROGRAMS.glob('*/*.py'))
+        self.assertGreaterEqual(len(files), 30)
+        listed = re.findall(r'\]\((\S+\.py)\)', (PROGRAMS / 'README.md').read_text('utf-8'))
+        self.assertEqual(sorted(listed), [str(path.relative_to(PROGRAMS)) for path in files])
+        for path in files:
+            lines = path.read_text('utf-8').splitlines()
+            self.assertLessEqual(len(lines), MOST_LINES, path)
+            self.assertRegex(lines[0], r'^"""[A-Z].*\S"""$')
+            name = str(path.relative_to(PROGRAMS).with_suffix(''))
+            self.assertIn(name, {*EXPECTED, *RESUMED})
+
+
+if __name__ == '__main__':
+    main()
