@@ -20,7 +20,7 @@ import row
 from harness import loader_rows, python_rows, records_rows
 from harness import results as kept
 from harness.measure import Row, measure
-from harness.program import rows_of
+from harness.program import in_order, keep_elsewhere, rows_of
 from harness.table import cells, loses, table
 
 TURNS = []
@@ -164,6 +164,18 @@ class Harness(unittest.TestCase):
         out = self.work / 'old.json'
         out.write_text(json.dumps({'machine': {'cpu': 'X'}, 'rows': [{'name': 'p'}, {'name': 'q', 'machine': {'cpu': 'Z'}}]}))
         self.assertEqual({name: r['machine']['cpu'] for name, r in rows_of(out).items()}, {'p': 'X', 'q': 'Z'})
+
+    def test_figures_of_another_kind_of_machine_stay(self):
+        def row(name, avx512, figure):
+            return {'name': name, 'machine': {'avx512': avx512}, 'figure': figure}
+        measured = {'p': row('p', False, 1), 'q': row('q', True, 2)}
+        keep_elsewhere(measured, row('p', True, 3))
+        keep_elsewhere(measured, row('q', True, 4))
+        self.assertEqual([(each['name'], each['figure']) for each in in_order(measured, ['q', 'p'])],
+                         [('q', 4), ('p', 3), ('p@avx2', 1)])
+        keep_elsewhere(measured, row('p', False, 5))
+        self.assertEqual([(each['name'], each['figure']) for each in in_order(measured, ['p'])],
+                         [('p', 5), ('p@avx512', 3)])
 
     def test_a_row_states_its_terms_and_why_it_has_no_peer(self):
         alone = self.measure([Scripted('a', OURS, [1] * 3)], terms='1 GB, warm', alone='nobody does it')

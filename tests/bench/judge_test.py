@@ -4,7 +4,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'bench/probe'))
-from planting import cases, judge, truth  # noqa: E402
+from planting import cases, judge, several, truth  # noqa: E402
 
 
 class SameTruth:
@@ -134,6 +134,38 @@ class Draws(unittest.TestCase):
         self.assertLess(min(strengths), 0.02)
         self.assertGreater(max(strengths), 0.78)
         self.assertLessEqual(max(strengths), 0.8)
+
+
+class Several(unittest.TestCase):
+    """Causes of a case with a function and programs that take processors."""
+
+    def judged(self, named, function=0.8, burners=0.3):
+        said = {'causes': [{'cause': cause, 'saves': saves} for cause, saves in named]}
+        return several.judge({'saves': {'burn': function, 'burners': burners}, 'said': said})
+
+    def test_all_in_their_order_are_right(self):
+        both = [('user function', 0.79), ('processors taken by others', 0.31)]
+        judged = self.judged(both)
+        self.assertTrue(judged['right'])
+        self.assertAlmostEqual(judged['errors']['user function'], -0.01)
+        self.assertFalse(self.judged(both[::-1])['in_order'])
+        self.assertFalse(self.judged(both[:1])['all_named'])
+
+    def test_nothing_else_may_be_named_but_settings(self):
+        self.assertFalse(self.judged([('decode', 0.5), ('user function', 0.8),
+                                      ('processors taken by others', 0.3)])['right'])
+        self.assertTrue(self.judged([('too few workers', 0.8), ('user function', 0.8),
+                                     ('processors taken by others', 0.3)])['right'])
+
+    def test_what_saves_about_the_same_has_no_order(self):
+        named = [('processors taken by others', 0.5), ('user function', 0.5)]
+        self.assertTrue(self.judged(named, 0.52, 0.5)['right'])
+        self.assertFalse(self.judged(named, 0.62, 0.5)['right'])
+
+    def test_near_a_tenth_it_may_be_named_or_not(self):
+        for named in ([('user function', 0.8)],
+                      [('user function', 0.8), ('processors taken by others', 0.11)]):
+            self.assertTrue(self.judged(named, burners=0.1)['right'])
 
 
 if __name__ == '__main__':

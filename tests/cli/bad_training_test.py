@@ -111,8 +111,8 @@ class BadTraining(CliTest):
         self.pack(self.folder / 'made/reviews.jsonl', out='reviews')
         run = self.trained()
         for data, words, saying in [
-                ('photos_out', (), ["feature 'image/encoded' has", 'raw pictures']),
-                ('reviews', (), ['image']),
+                ('photos_out', ('--recipe', 'cifar10-train'), ["feature 'image/encoded' has", 'raw pictures']),
+                ('reviews', (), ['no picture', '--field image=']),
                 ('out', ('--model', 'deepconn'), ['vocabulary'])]:
             with self.subTest(data):
                 self.refused('--no-evaluation', '--checkpoints', run, *words, run=run,

@@ -53,6 +53,60 @@ class Eval(CliTest):
             refused = self.rectrain('eval', 'out', '--checkpoint', 'run1', '--dtype', 'bf16', code=2)
             self.assertIn('choose --dtype f32', refused.stderr)
 
+    def test_calibrates_once(self):
+        found = self.eval('out', '--int8', '--save-ranges', 'ranges.json', '--calibration-batches', '2', '--batch-size', '8')
+        again = self.eval('out', '--int8', '--ranges', 'ranges.json', '--batch-size', '8')
+        for name in ('loss', 'accuracy', 'samples'):
+            self.assertEqual(again['int8'][name], found['int8'][name])
+        self.assertEqual(again['calibrated_on'], 16)
+        whole = self.eval('--image', 'real_420.jpg')['images'][0]['classes']
+        integers = self.eval('--int8', '--ranges', 'ranges.json', '--image', 'real_420.jpg')['images'][0]['classes']
+        here = self.eval('out', '--int8', '--image', 'real_420.jpg')['images'][0]['classes']
+        self.assertNotEqual(integers, whole)
+        for classes in integers, here:
+            self.assertAlmostEqual(classes[0]['probability'], whole[0]['probability'], delta=0.1)
+
+    def pack_five_classes(self):
+        for i in range(5):
+            (self.folder / 'pictures' / f'class{i}').mkdir(parents=True)
+            for name in 'a.png', 'b.png':
+                shutil.copy(GOLDEN / 'image' / 'rgb.png', self.folder / 'pictures' / f'class{i}' / name)
+        self.pack(self.folder / 'pictures', out='small')
+
+    def test_a_network_of_another_program(self):
+        network = GOLDEN / 'onnx' / 'residual.onnx'  # of 5 classes, and images of 16 x 16
+        found = json.loads(self.rectrain('eval', '--checkpoint', network, '--image', 'real_420.jpg', '--top', '5',
+                                         '--recipe', 'imagenet-eval', '--threads', '1', '--json').stdout)
+        self.assertEqual(found['checkpoint']['model'], 'onnx')
+        self.assertAlmostEqual(sum(each['probability'] for each in found['images'][0]['classes']), 1, places=5)
+        self.pack_five_classes()
+        found = json.loads(self.rectrain('eval', 'small', '--checkpoint', network, '--int8', '--split', 'train', '--recipe',
+                                         'imagenet-eval', '--batch-size', '5', '--threads', '1', '--json').stdout)
+        self.assertEqual((found['f32']['samples'], found['f32']['accuracy']), (10, 0.2))  # all are the same picture
+        self.assertTrue(0 < found['logit_error'] < 0.1, found)
+        (self.folder / 'other.onnx').write_bytes(network.read_bytes().replace(b'"\x04Relu', b'"\x04Tanh'))
+        done = self.rectrain('eval', '--checkpoint', 'other.onnx', '--image', 'rgb.png', code=2)
+        self.assertRegex(done.stderr, r"^rectrain: other.onnx: the node '/2/Relu' \(Tanh\) is of an operation that")
+
+    def test_refuses_ranges_of_another_network(self):
+        self.eval('out', '--int8', '--save-ranges', 'ranges.json', '--batch-size', '8')
+        good = json.loads((self.folder / 'ranges.json').read_text())
+        self.rectrain('train', 'out', '--width', '8', '--threads', '1', '--epochs', '1', '--batch-size', '8', '--checkpoints',
+                      'run2')
+        done = self.rectrain('eval', 'out', '--checkpoint', 'run2', '--int8', '--ranges', 'ranges.json', code=2)
+        self.assertIn('not of this checkpoint', done.stderr)
+        for change, saying in (({'format': 'other'}, 'not a file of int8 ranges'), ({'version': 2}, 'another version'),
+                               ({'ranges': [-1]}, '"ranges"'), ({'ranges': good['ranges'][1:]}, 'not of this checkpoint'),
+                               ({'step': 'x'}, '"step"')):
+            (self.folder / 'bad.json').write_text(json.dumps(good | change))
+            done = self.rectrain('eval', 'out', '--checkpoint', 'run1', '--int8', '--ranges', 'bad.json', code=2)
+            self.assertIn(saying, done.stderr)
+            self.assertIn('bad.json', done.stderr)
+        (self.folder / 'bad.json').write_text('[' * 100000)
+        self.rectrain('eval', 'out', '--checkpoint', 'run1', '--int8', '--ranges', 'bad.json', code=2)
+        done = self.rectrain('eval', '--checkpoint', 'run1', '--int8', '--image', 'rgb.png', code=2)
+        self.assertIn('nothing to calibrate', done.stderr)
+
     def test_prints_a_line(self):
         done = self.rectrain('eval', 'out', '--checkpoint', 'run1')
         self.assertRegex(done.stdout, r'^f32: loss \d+\.\d+, accuracy \d+\.\d+ %; 16 samples, \d+ sam')
@@ -169,7 +223,7 @@ class Eval(CliTest):
             (('--checkpoint', 'run1', '--image', 'nowhere.jpg'), 'nowhere.jpg'),
             (('--checkpoint', 'run1', '--image', 'text.jpg'), 'text.jpg'),
             (('--checkpoint', 'run1', '--image', 'cut.jpg'), 'cut.jpg'),
-            (('--checkpoint', 'run1', '--image', 'rgb.png', '--int8'), '--int8'),
+            (('--checkpoint', 'run1', '--image', 'rgb.png', '--int8'), '--ranges'),
             (('--checkpoint', 'run1', '--image', 'rgb.png', '--names', 'two.txt'), '2 names'),
             (('--checkpoint', 'run1', '--image', 'rgb.png', '--names', 'nowhere'), 'nowhere'),
             (('out', '--checkpoint', 'run1', '--names', 'names.txt'), '--image'),
@@ -190,10 +244,14 @@ class Eval(CliTest):
         text = self.rectrain('eval', '--help').stdout
         examples = re.findall(r'(?m)^ +rectrain (.*)$', text)
         self.assertGreaterEqual(len(examples), 4)
+        shutil.copy(GOLDEN / 'onnx' / 'residual.onnx', self.folder / 'resnet50.onnx')
+        self.pack_five_classes()
         for example in examples:
             words = example.replace('cuda:0', 'cpu:0').split()  # a GPU may not be there
             if '--int8' in words:
                 words += ['--batch-size', '8']
+            if 'resnet50.onnx' in words:  # a small one, of 5 classes
+                words = ['eval', 'small', *words[2:], '--split', 'train', '--recipe', 'imagenet-eval']
             refused = 'bf16' in words and not HAS_BF16
             self.rectrain(*words, code=2 if refused else 0)
 

@@ -44,7 +44,7 @@ def of_tree(root):
 
 
 class Use:
-    """Of the processors while a test runs, in seconds: of all programs, and of this test's."""
+    """Processor seconds while a test runs: of all programs, and of this test's."""
 
     def __init__(self):
         self.begin, self.busy, self.own = time.monotonic(), *self.now()

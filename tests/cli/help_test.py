@@ -33,7 +33,9 @@ class Help(CliTest):
         photos.mkdir(parents=True)
         for name in 'real_420.jpg', 'rgb.png':
             shutil.copy(GOLDEN / 'image' / name, photos)
-        shutil.copy(CIFAR / 'cifar-10-python.tar.gz', self.folder)
+        (self.folder / 'cache/downloads').mkdir(parents=True)
+        for folder in self.folder, self.folder / 'cache/downloads':
+            shutil.copy(CIFAR / 'cifar-10-python.tar.gz', folder)
         (self.folder / 'list.csv').write_text(
             'file,kind,zip\nphotos/all/rgb.png,lion,01234\nphotos/all/real_420.jpg,ant,5\n')
         self.run_recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', '50')
@@ -56,7 +58,7 @@ class Help(CliTest):
         self.make_what_examples_name()
         (self.folder / 'bin').mkdir()
         (self.folder / 'bin/recpack').symlink_to(RECPACK)
-        (self.folder / 'bucket').mkdir()
+        self.pack(CIFAR / 'cifar-10-batches-py', out='bucket/data')
         store = ObjectServer(self.folder)
         self.addCleanup(store.close)
         # `migrate` is Python's: tests/python/test_migrate.py

@@ -7,14 +7,13 @@ import shutil
 import unittest
 import unittest.mock
 
-import hostile_tree
-from hostile_tree import DEEP_TEXTS, KINDS, SECONDS, png
+from hostile_files import DEEP_TEXTS, KINDS, SECONDS, HostileFiles, png
 from support import DONE, GOLDEN
 
 RECPROBE = os.environ['RECPROBE']
 
 
-class HostileReports(hostile_tree.HostileFiles):
+class HostileReports(HostileFiles):
     def probe(self, *words, vouches=True):
         return self.hold(RECPROBE, *words, vouches=vouches)
 

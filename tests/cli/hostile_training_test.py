@@ -5,11 +5,11 @@ import shutil
 import unittest
 
 import hostile_tree
-from hostile_tree import DEEP_TEXTS, KINDS
+from hostile_files import DEEP_TEXTS, KINDS, png
 from support import CIFAR, DONE, GOLDEN
 
 RECTRAIN = os.environ['RECTRAIN']
-SMALL = ('--width', '8', '--batch-size', '8')
+SMALL = ('--width', '8', '--batch-size', '4')
 
 
 class HostileTraining(hostile_tree.HostileData):
@@ -18,10 +18,18 @@ class HostileTraining(hostile_tree.HostileData):
     def setUp(self):
         super().setUp()
         self.pack_good()
-        self.run = self.folder / 'run'
-        self.does('train', self.folder / 'good', *SMALL, '--threads', '1', '--max-steps', '2',
+        self.train('good')
+
+    def train(self, data):
+        self.run = self.folder / f'run of {data}'
+        self.does('train', self.folder / data, *SMALL, '--threads', '1', '--max-steps', '1',
                   '--checkpoint-steps', '1', '--keep', '1', '--no-evaluation', '--checkpoints', self.run)
         self.checkpoint, = self.run.glob('*.safetensors')
+
+    def reference_of_pictures(self):
+        self.pack(self.photos('pictures'), out='pictures packed')
+        self.train('pictures packed')
+        return self.reference('pictures packed')
 
     def pack_good(self):
         self.pack(CIFAR / 'cifar-10-batches-py', out='good')
@@ -39,11 +47,6 @@ class HostileTraining(hostile_tree.HostileData):
         yield 'eval --image', ['eval', data, '--checkpoint', self.checkpoint, '--image',
                                GOLDEN / 'image/rgb.png'], False
         yield 'sweep', ['sweep', data, *SMALL, '--steps', '1', '--rounds', '1', '--threads-list', '1'], True
-
-    def test_the_data_as_it_should_be(self):
-        for name, words, _ in self.commands(self.folder / 'good'):
-            with self.subTest(name):
-                self.does(*words)
 
     # Checkpoints.
 
@@ -190,9 +193,9 @@ class HostileTraining(hostile_tree.HostileData):
                 classify('--image', good, '--names', self.folder / kind, vouches=True)
         pictures = {'empty': b'', 'text': b'hello', 'folder': None, 'jpeg header': b'\xff\xd8\xff',
                     'cut jpeg': (GOLDEN / 'image/real_420.jpg').read_bytes()[:400],
-                    'no rows': hostile_tree.png(0, 0, 8, 2, []),
-                    'more than memory': hostile_tree.png(2**31 - 1, 2**31 - 1, 8, 2, [b'']),
-                    'large and empty': hostile_tree.png(60_000, 60_000, 8, 2, [b''])}
+                    'no rows': png(0, 0, 8, 2, []),
+                    'more than memory': png(2**31 - 1, 2**31 - 1, 8, 2, [b'']),
+                    'large and empty': png(60_000, 60_000, 8, 2, [b''])}
         for name, content in pictures.items():
             with self.subTest(name):
                 if content is None:
@@ -201,7 +204,7 @@ class HostileTraining(hostile_tree.HostileData):
                     self.write(name, content)
                 classify('--image', self.folder / name, vouches=True)
                 classify('--image', good, self.folder / name, '--json', vouches=True)
-        self.write('thin.png', hostile_tree.png(1, 4000, 8, 2, [bytes(3)] * 4000))
+        self.write('thin.png', png(1, 4000, 8, 2, [bytes(3)] * 4000))
         classify('--image', self.folder / 'thin.png', vouches=False)
         for name, content in {'too few': b'a\nb\n', 'too many': b'a\n' * 100_000,
                               'zeros': bytes(1000)}.items():
@@ -218,6 +221,20 @@ class HostileTraining(hostile_tree.HostileData):
                  '--filters', '4', '--latent', '4', '--factors', '4', '--threads', '1', '--no-evaluation',
                  '--epochs', '1')
         self.does(*train)
+        vectors = (*train, '--word-vectors', self.folder / 'vectors')
+        word = (self.folder / 'reviews/vocabulary.txt').read_text().split()[2]
+        self.write('vectors', f'{word} 1 2 3 4\n'.encode())
+        self.does(*vectors)
+        for name, content in {'emptied': b'', 'text': b'hello', 'cut': f'{word} 1 2 3'.encode(),
+                              'zeros': bytes(1000), 'too many': b'9' * 19 + b' 4\na 1 2 3 4\n',
+                              'too wide': b'1 ' + b'9' * 19 + b'\n'}.items():
+            with self.subTest(f'vectors, {name}'):
+                self.write('vectors', content)
+                self.hold(RECTRAIN, *vectors, vouches=True)
+        for kind in KINDS:
+            with self.subTest(f'vectors, {kind}'):
+                self.special('vectors', kind)
+                self.hold(RECTRAIN, *vectors, vouches=True)
         for name, content in {'emptied': b'', 'text': b'hello', 'cut': b'<pad>\n<unk>\n',
                               'zeros': bytes(1000)}.items():
             with self.subTest(name):

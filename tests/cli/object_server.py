@@ -6,6 +6,7 @@ and ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS 
 buckets and prefixes.
 """
 import contextlib
+import functools
 import hashlib
 import hmac
 import http.server
@@ -19,6 +20,8 @@ import threading
 import time
 import urllib.parse
 from xml.sax.saxutils import escape
+
+from planted_link import Link
 
 ACCESS, SECRET, TOKEN, REGION = 'TESTKEY', 'test/secret+key', 'test/token==', 'eu-central-1'
 FAULTS = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated', 'corrupt')
@@ -52,8 +55,9 @@ class ObjectServer:
     def after_listing(self, prefix):
         """Called before the last page of a listing is sent."""
 
-    def __init__(self, folder, faults=None, delay=0.0):
+    def __init__(self, folder, faults=None, delay=0.0, link=None):
         self.folder, self.faults, self.delay = pathlib.Path(folder), faults or Faults(), delay
+        self.link = link or Link()  # of the objects that are read
         self.requests = []  # (method, path, range)
         self.uploads = {}  # key and parts, by upload id
         self.writing = threading.Lock()
@@ -66,7 +70,7 @@ class ObjectServer:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def environment(self):
-        """Of a client of the S3 interface."""
+        """Returns the environment of a client of the S3 interface."""
         return {'AWS_ACCESS_KEY_ID': ACCESS, 'AWS_SECRET_ACCESS_KEY': SECRET, 'AWS_REGION': REGION,
                 'AWS_ENDPOINT_URL': self.url}
 
@@ -120,6 +124,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.of.requests.append((self.command, self.path, self.headers.get('Range')))
         with self.of.delayed():
             time.sleep(self.of.delay)
+            if self.of.link.refuses():
+                return self.send(503, _error('SlowDown', 'too many requests'))
         fault = self.of.faults.draw()
         if self.fails(fault):
             return None
@@ -290,8 +296,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         path = self.of.folder / name
         if not path.is_file():
             return self.send(404, _error('NoSuchKey', 'there is none'))
-        data = path.read_bytes()
-        etag = f'"{hashlib.md5(data).hexdigest()}"'
+        status = path.stat()
+        data, etag = _read(path, status.st_mtime_ns, status.st_size)
         if self.headers.get('If-Match', etag) != etag:
             return self.send(412, _error('PreconditionFailed', 'another version'))
         if self.headers.get('If-None-Match') == etag:
@@ -321,10 +327,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
-        self.wfile.write(body[:len(body) // 2] if fault == 'cut' else body)
-        self.wfile.flush()
+        self.of.link.send(self.wfile, body[:len(body) // 2] if fault == 'cut' else body)
         if fault == 'cut':
             self.close_connection = True
+
+
+@functools.lru_cache(maxsize=16)
+def _read(path, _changed_at, _size):
+    """Returns a file's bytes and ETag."""
+    data = path.read_bytes()
+    return data, f'"{hashlib.md5(data).hexdigest()}"'
 
 
 def _error(code, message):

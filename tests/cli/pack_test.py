@@ -126,7 +126,19 @@ class PackOptions(CliTest):
                                        out='parts')['complete'])
         self.assertTrue(self.pack(photos, '--shard-size', '8kB', '--task', '1/3',
                                   out='parts')['complete'])
-        self.equal_shards(self.shards(), self.shards('parts'), but=['manifest.json'])
+        self.equal_shards(self.shards(), self.shards('parts'))
+
+    def test_tasks_by_the_environment(self):
+        photos = self.class_folder()
+        self.pack(photos, '--shard-size', '8kB')
+        for i in range(3):
+            array = {'SLURM_ARRAY_TASK_ID': str(5 + i), 'SLURM_ARRAY_TASK_MIN': '5', 'SLURM_ARRAY_TASK_MAX': '7',
+                     'SLURM_ARRAY_TASK_COUNT': '3'}
+            done = self.pack(photos, '--shard-size', '8kB', '--task', 'auto', out='parts', env=array)
+            self.assertEqual(done['complete'], i == 2)
+        self.equal_shards(self.shards(), self.shards('parts'))
+        self.fails('pack', photos, self.folder / 'other', '--task', 'auto', saying='does not tell which task',
+                   env=dict.fromkeys(('RANK', 'SLURM_PROCID', 'OMPI_COMM_WORLD_RANK', 'PMI_RANK'), ''))
 
     def test_append(self):
         self.pack(self.class_folder())

@@ -26,6 +26,25 @@ for step in range(100):
 ''']
 
 
+# Steps of 8 ms, by the clock; `kept` has a megabyte of each one, or of the last one.
+def growing(keeps):
+    return [sys.executable, '-c', f'''
+import os, struct, time
+log = open(f"{{os.environ['RECPACK_EVENTS']}}/{{os.getpid()}}-test.events", "wb", buffering=0)
+def put(kind, device, lane, begin, end, value=0, flags=0):
+    log.write(struct.pack("<BBHIIIqqQ", kind, flags, device, lane, 0, 0, begin, end, value))
+put(0, 65535, os.getpid(), time.monotonic_ns(), 0, 0x315456454b504352)
+at, kept = time.monotonic_ns(), []
+for step in range(700):
+    kept{'.append' if keeps else ' = bytes'}(b"x" * (1 << 20))
+    time.sleep(0.008)
+    now = time.monotonic_ns()
+    put(4, 0, 1, at, now)
+    put(2, 0, 1, at, now, step)
+    at = now
+''']
+
+
 # 30 % wait, and else the device's work.
 EVENTS = telling('put(3, 0, 1, at, at + 3_000); put(4, 0, 1, at + 3_000, at + 10_000)')
 # 40 % copies within the device.

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from figures_of_time import judges_time
-from probe_program import EVENTS, ProbeCase, RECPROBE, RECTRAIN, telling
+from probe_program import EVENTS, ProbeCase, RECPROBE, RECTRAIN, growing, telling
 from support import DONE, FAILURE, FINDING, GOLDEN, hear_ctrl_c
 
 
@@ -75,6 +75,12 @@ class Training(ProbeCase):
 
 
 class Commands(ProbeCase):
+    @judges_time
+    def test_memory_that_grows_is_named(self):
+        got = self.verdict('run', '--json', '--', *growing(True))
+        self.assertRegex(' '.join(got['hints']), r'memory of process \d+ grows by 1\.[01] MB a step \[', got)
+        self.assertNotIn('memory of', ' '.join(self.verdict('run', '--json', '--', *growing(False)).get('hints', [])))
+
     def test_a_program_that_is_no_training(self):
         got = self.verdict('run', '--json', '--', 'sleep', '0.2')
         self.assertEqual(got['verdict'], 'unknown')
@@ -99,7 +105,7 @@ class Commands(ProbeCase):
                   '    time.sleep(600)\n')
         got = self.verdict('run', '--json', '--', sys.executable, '-c', script, child)
         os.kill(int(child.read_text()), signal.SIGKILL)
-        self.assertIn('left behind still run', ' '.join(got['notes']))
+        self.assertIn('left by the command are still running', ' '.join(got['notes']))
 
     def test_one_that_is_killed_tells_what_it_did_before(self):
         """Its steps count, a note tells how it ended, and the exit code is that of a shell."""
@@ -275,6 +281,47 @@ class Gpus(ProbeCase):
         self.assertIn('GPU 0 is used 97.0 %', ' '.join(got['hints']), 'what was read stays')
 
 
+def table_of(got, title):
+    """The rows of the table of this title."""
+    return next(table['rows'] for table in got['tables'] if table['title'] == title)
+
+
+@unittest.skipUnless(RECTRAIN, 'without the trainer')
+class TraceOfProcessors(ProbeCase):
+    def trace(self, *flags):
+        train = self.train('--max-steps', '4', '--epochs', '1', '--input', 'synthetic', *flags)
+        done = self.probe('run', '--trace', '--json', '--', *train)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def test_each_layer_has_its_operations(self):
+        got = self.trace('--model', 'resnet', '--width', '4')
+        rows = {row['name']: row for row in table_of(got, 'Device activities')}
+        for name in ('convolution forward conv1', 'convolution backward weights conv1',
+                     'convolution backward data layer4.1.conv2', 'normalisation forward bn1',
+                     'normalisation backward layer1.0.bn1', 'matrix product forward fc',
+                     'pooling backward avgpool', 'loss softmax cross entropy', 'optimiser SGD'):
+            self.assertIn(name, rows)
+            self.assertGreaterEqual(rows[name]['calls'], 4)
+        self.assertNotIn('', rows)
+        self.assertNotIn('convolution backward data conv1', rows)  # images have no gradient
+        self.assertNotIn('other', [row['operation'] for row in rows.values()])
+        self.assertEqual(len([row for row in table_of(got, 'Operations')
+                              if row['name'].startswith('convolution')]), 3)
+        self.assertEqual(len(got['devices']), 1)
+        self.assertEqual(len(got['devices'][0]['at_once_ns']), 2, 'one operation at a time')
+
+    def test_each_device_reports_its_own(self):
+        got = self.trace('--devices', 'cpu:0,cpu:1', '--model', 'resnet', '--width', '4')
+        self.assertEqual(len(got['devices']), 2)
+
+    def test_without_it_a_step_is_one_event(self):
+        train = self.train('--max-steps', '4', '--epochs', '1', '--input', 'synthetic')
+        kept = self.folder / 'kept'
+        self.probe('run', '--json', '--keep', kept, '--', *train)
+        got = json.loads(self.probe('read', kept, '--json').stdout)
+        self.assertEqual([row['name'] for row in table_of(got, 'Device activities')], [''])
+
+
 @unittest.skipUnless(os.environ.get('FAKE_CUDA_PROGRAM'), 'this build has no CUPTI')
 class Trace(ProbeCase):
     def test_of_a_program_that_calls_cuda(self):
@@ -286,8 +333,10 @@ class Trace(ProbeCase):
                           env=env)
         got = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual(got['verdict'], 'unknown')
-        self.assertEqual(got['tables'][0]['rows'][0]['name'], 'add(float*, float*, int)')
-        self.assertEqual(got['tables'][0]['rows'][0]['time_ns'], 500)
+        rows = table_of(got, 'Device activities')
+        self.assertEqual(rows[0]['name'], 'add(float*, float*, int)')
+        self.assertEqual(rows[0]['operation'], 'other')
+        self.assertEqual(rows[0]['time_ns'], 500)
         self.assertEqual(len(got['devices']), 1)
 
     def test_a_profiler_that_is_asked_for_already_is_not_pushed_aside(self):
@@ -314,6 +363,25 @@ class Read(ProbeCase):
                 self.assertEqual(sum(row['time_ns'] for row in table['rows']), table['time_ns'])
             self.assertEqual(len(got['devices']) > 0, name == 'cuda.json')
             self.assertIn('verdict: ', self.probe('read', trace).stdout)
+
+    def test_exports_of_nsight_systems(self):
+        trace = GOLDEN / 'nsight' / 'two_gpus.sqlite'
+        got = json.loads(self.probe('read', trace, '--json').stdout)
+        peers = next(row for row in table_of(got, 'Operations') if row['name'] == 'copy PtoP')
+        self.assertEqual((peers['calls'], peers['min_ns'], peers['max_ns'], peers['avg_ns']),
+                         (24, 20_000, 31_000, 25_500))
+        self.assertEqual([use['streams'] for use in got['devices']], [2, 2])
+        self.assertEqual(got['steps'], 10)
+        text = self.probe('read', trace).stdout
+        self.assertIn('kernels at once, on 2 streams: ', text)
+        self.assertIn('convolution backward data     sm80_xmma_dgrad', text)
+
+    def test_traces_of_tensorflows_profiler(self):
+        got = json.loads(self.probe('read', GOLDEN / 'xplane' / 'cpu.xplane.pb', '--json').stdout)
+        self.assertEqual(got['steps'], 11)
+        self.assertIn('convolution forward', [row['name'] for row in table_of(got, 'Operations')])
+        got = json.loads(self.probe('read', GOLDEN / 'xplane' / 'gpu.xplane.pb', '--json').stdout)
+        self.assertEqual([use['device'] for use in got['devices']], [1])
 
     def test_what_is_no_trace(self):
         path = self.folder / 'x.json'

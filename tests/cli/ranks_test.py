@@ -13,6 +13,7 @@ from support import CIFAR, CliTest
 
 RECTRAIN = os.environ['RECTRAIN']
 MPIRUN = os.environ.get('MPIRUN', '').split()
+SERVED = ('--strategy', 'parameter_server')
 
 
 class Ranks(CliTest):
@@ -64,7 +65,8 @@ class Ranks(CliTest):
 
     def test_are_the_devices_of_one_process(self):
         expected = self.scores(self.alone('--epochs', 2, '--devices', 'cpu:0,cpu:1', '--json'))
-        for more in (), ('--strategy', 'distributed_replicated'):
+        for more in [(), ('--strategy', 'distributed_replicated'), SERVED,
+                     (*SERVED, '--variables', 'spread')]:
             self.assertEqual(self.scores(self.together('--epochs', 2, '--json', *more)), expected)
 
     def test_are_audited_together(self):
@@ -86,34 +88,38 @@ class Ranks(CliTest):
                                   env=clean_environment(), capture_output=True, text=True,
                                   timeout=900)
         arguments = ('--epochs', 1, '--json', '--bn', 'sync')
-        done = run(*arguments)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.scores(done.stdout),
-                         self.scores(self.alone(*arguments, '--devices', 'cpu:0,cpu:1')))
+        expected = self.scores(self.alone(*arguments, '--devices', 'cpu:0,cpu:1'))
+        for more in (), SERVED:
+            done = run(*arguments, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.scores(done.stdout), expected)
         done = run('--epochs', 1000000, '--lr', '1e30')
         self.assertNotEqual(done.returncode, 0)
         self.assertIn('is not a number', done.stderr)
 
     def test_go_on_from_checkpoints_of_the_first(self):
-        run = self.folder / 'run'
-        distributed = ('--strategy', 'distributed_replicated', '--epochs', 3, '--json')
-        whole = self.scores(self.together(*distributed))
-        self.together(*distributed[:3], 2, '--schedule-epochs', 3, '--checkpoints', run)
-        shutil.copytree(run, self.folder / 'same')
-        rest = self.scores(self.together(*distributed, '--resume', run))
-        self.assertEqual(len(rest), 1)
-        alone = self.scores(self.alone('--epochs', 3, '--json', '--devices', 'cpu:0,cpu:1',
-                                       '--resume', self.folder / 'same'))
-        self.assertEqual(rest, alone)
-        self.assertEqual(rest[0]['steps'], whole[2]['steps'])
+        for strategy in 'distributed_replicated', 'parameter_server':
+            run, same = self.folder / f'run-{strategy}', self.folder / f'same-{strategy}'
+            each = ('--strategy', strategy, '--epochs', 3, '--json')
+            whole = self.scores(self.together(*each))
+            self.together(*each[:3], 2, '--schedule-epochs', 3, '--checkpoints', run)
+            shutil.copytree(run, same)
+            rest = self.scores(self.together(*each, '--resume', run))
+            self.assertEqual(len(rest), 1)
+            alone = self.scores(self.alone('--epochs', 3, '--json', '--devices', 'cpu:0,cpu:1',
+                                           '--resume', same))
+            self.assertEqual(rest, alone)
+            self.assertEqual(rest[0]['steps'], whole[2]['steps'])
 
     def test_a_rank_that_is_killed_ends_the_others(self):
-        processes = self.start([self.command('--epochs', 1000000)] * 2)
-        self.assertIn('epoch 0', processes[0].stdout.readline())
-        processes[1].send_signal(signal.SIGKILL)
-        (status, _, err), _ = self.outcomes(processes)
-        self.assertEqual(status, 2)
-        self.assertIn('rank 1 was lost', err)
+        for strategy in (), SERVED:
+            for killed in 1, 0:  # a parameter server's variables are with rank 0
+                processes = self.start([self.command('--epochs', 1000000, *strategy)] * 2)
+                self.assertIn('epoch 0', processes[0].stdout.readline())
+                processes[killed].send_signal(signal.SIGKILL)
+                status, _, err = self.outcomes(processes)[1 - killed]
+                self.assertEqual(status, 2)
+                self.assertIn(f'rank {killed} was lost', err)
 
     def test_wait_for_each_other_as_long_as_the_option_says(self):
         alone = self.start([self.command('--epochs', 1, '--process-timeout', 1)], size=2)
@@ -194,8 +200,8 @@ class Ranks(CliTest):
                 SLURM_NTASKS=2, SLURM_STEP_NUM_TASKS=2, SLURM_STEP_TASKS_PER_NODE='2',
                 SLURM_JOB_NUM_NODES=1, SLURM_STEP_NUM_NODES=1, SLURM_STEP_NODELIST='node7',
                 SLURM_JOB_NODELIST='node7')
-            processes.append(subprocess.Popen(self.command('--epochs', 1, '--json'), text=True,
-                                              env=environment, stdout=subprocess.PIPE,
+            processes.append(subprocess.Popen(self.command('--epochs', 1, '--json', *SERVED),
+                                              text=True, env=environment, stdout=subprocess.PIPE,
                                               stderr=subprocess.PIPE))
         (status, out, err), (other, nothing, _) = self.outcomes(processes)
         self.assertEqual((status, other, nothing), (0, 0, ''), err)
@@ -205,7 +211,7 @@ class Ranks(CliTest):
         for arguments, reason in [
             (('--lr', '1e30'), 'is not a number'),
             (('--batch-size', 40), 'has no batch of 40 for each of 2 devices'),
-            (('--strategy', 'parameter_server'), 'several processes'),
+            ((*SERVED, '--async'), 'cannot be updated asynchronously by several processes'),
             (('--devices', 'sim:1ms'), 'several processes'),
         ]:
             for status, _, err in self.outcomes(self.start([self.command(*arguments)] * 2)):

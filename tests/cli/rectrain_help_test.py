@@ -7,7 +7,7 @@ import unittest
 
 RECTRAIN = os.environ['RECTRAIN']
 COMMANDS = ('train', 'eval', 'sweep')
-TESTS = ('bad_training_test.py', 'train_test.py', 'eval_test.py', 'ranks_test.py', 'sweep_test.py',
+TESTS = ('bad_training_test.py', 'train_test.py', 'train_images_test.py', 'eval_test.py', 'ranks_test.py', 'sweep_test.py',
          'reviews_test.py')
 
 

@@ -1,25 +1,15 @@
 """Tests recpack pack with all kinds of sources and their flags."""
 import csv
-import gzip
-import io
 import shutil
-import tarfile
 import unittest
 
 from support import CIFAR, GOLDEN, CliTest
+from tar_files import write_tar
 
 
 class Others(CliTest):
     def tar(self, name, members):
-        data = io.BytesIO()
-        with tarfile.open(fileobj=data, mode='w') as archive:
-            for member, content in members:
-                info = tarfile.TarInfo(member)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-        packed = gzip.compress(data.getvalue()) if name.endswith('gz') else data.getvalue()
-        (self.folder / name).write_bytes(packed)
-        return self.folder / name
+        return write_tar(self.folder / name, members)
 
     def test_webdataset_tars(self):
         members = [(f'{i:03}.{e}', b'%d' % (i % 3) if e == 'cls' else b'text %d' % i)
@@ -124,7 +114,7 @@ class Lists(CliTest):
                    saying=['list.csv:3', 'score', 'not int64'])
         self.fails('pack', rows, out, '--column', 'score=double', saying='int64, float and bytes')
         self.fails('pack', rows, out, '--column', 'grade=bytes',
-                   saying=['no column grade', 'path score'])
+                   saying=['no column grade', 'path, score'])
 
 
 class Layouts(CliTest):

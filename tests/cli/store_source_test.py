@@ -94,7 +94,7 @@ class StoreSource(StoreCase):
         (self.folder / 'bucket' / 'empty').mkdir()
         for words, reason in [
                 (['s3://bucket/none', self.folder / 'out'], 's3://bucket/none: holds no files'),
-                (['s3://bucket/photos', self.folder / 'out', '--from', 'tar'], 'are read from local files alone'),
+                (['s3://bucket/photos', self.folder / 'out', '--from', 'list'], 'are read from local files alone'),
                 (['s3://bucket/photos', 's3://bucket/photos/shards'], 'lies within the folder to pack'),
                 (['s3://bucket/photos/', 's3://bucket/photos/shards'], 'lies within the folder to pack'),
                 (['https://127.0.0.1:9/photos', self.folder / 'out', '--from', 'folder'], 'has no listing')]:

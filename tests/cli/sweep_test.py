@@ -79,6 +79,31 @@ class Sweep(CliTest):
         self.assertEqual(len(self.rows(got.stdout)), 12 if HAS_BF16 else 6)
         self.assertEqual(os.listdir(self.folder), ['out'])
 
+    def test_placements_of_one_model(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--kind', 'reviews', '--records', 300)
+        self.pack(self.folder / 'made/reviews.jsonl', out='reviews')
+        self.shards = self.folder / 'reviews'
+        flags = ('--model', 'deepconn', '--max-tokens', '24', '--dims', '8', '--filters', '8',
+                 '--pooling', '2/1', '--rounds', '1', '--devices-list', 'cpu:0,cpu:1',
+                 '--placements', 'one;towers;alternate')
+        got = self.sweep(*flags, '--out', self.made)
+        rows = self.rows(got.stdout)
+        self.assertEqual([row['placement'] for row in rows], ['one', 'towers', 'alternate'])
+        told = json.loads((self.made / 'sweep.json').read_text())
+        self.assertEqual(told['setting']['sizes']['pooling'], '2/1')
+        for row, of, copies in zip(rows, told['rows'], (0, 4, 30), strict=True):
+            self.assertEqual(of['copies'], copies)
+            self.assertGreater(of['epoch_steps'], 20)
+            self.assertEqual(row['copies an epoch'], f"{copies * of['epoch_steps']:,.0f}")
+            self.assertEqual(row['s an epoch'], f"{of['step_seconds'] * of['epoch_steps']:.2f}")
+            self.assertEqual(row['time copying'],
+                             f"{100 * of['copy_seconds'] / of['step_seconds']:.1f} %")
+        self.assertNotIn('round', self.sweep(*flags, '--out', self.made, '--resume').stderr)
+        for names, words in (('one;one', "'one' is named twice"),
+                             ('user=cpu:7', 'cpu:7')):
+            got = self.sweep(*flags[:-1], names, code=2 if 'one' in names else 1)
+            self.assertIn(words, got.stderr)
+
     def test_goes_on(self):
         flags = ('--rounds', '2', '--threads-list', '1', '--data-formats', 'nhwc,nchw', '--out',
                  self.made)

@@ -61,7 +61,7 @@ std::vector<FlushPoint> CheckedFlushPoints(const ByteBuffer& bytes, const Seen& 
   }
   const auto stream = ReadFlushedStream(file, whole.compression, true);
   if (!stream) return {};
-  Require(stream->lengths == lengths, "a stream has the records that a reader finds in it");
+  Require(stream->frames.lengths == lengths, "a stream has the records that a reader finds in it");
   const auto& points = stream->flush_points;
   for (const FlushPoint& point : points) {
     Require(point.first_record <= lengths.size(), "a flush point lies at a record");

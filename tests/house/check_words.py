@@ -61,6 +61,9 @@ def findings(path: pathlib.Path, text: str):
     for number, comment in comments(path, text):
         if re.match(r'Of\b', comment):
             yield number, f'a comment begins with "Of", name what it is about: {comment}'
+    for number, line in enumerate(text.splitlines() if path.suffix == '.py' else (), 1):
+        if re.match(r'\s*[ru]?\"\"\"Of\b', line):
+            yield number, f'a docstring begins with "Of", say what it is about: {line.strip()}'
     if path.suffix in CODE:
         for number, line in enumerate(text.splitlines(), 1):
             code = line.split('//')[0] if '"' not in line else line

@@ -23,6 +23,9 @@ class Words(unittest.TestCase):
     def test_comments_that_begin_with_of(self):
         self.assertEqual(reasons('a.cc', '// Reads shards.\nint n = 0;  // Of the last batch.\n'),
                          ['a comment begins with "Of"'])
+        self.assertEqual(reasons('a.py', '"""Draws."""\ndef plan():\n    """Of a job."""\n'),
+                         ['a docstring begins with "Of"'])
+        self.assertEqual(reasons('a.py', '"""Draws."""\ndef plan():\n    """Office."""\n'), [])
 
     def test_messages_that_say_is_no(self):
         self.assertEqual(reasons('a.cc', '// Reads.\nThrow("\'x\' is no order");\n'), ['a message says "is no"'])

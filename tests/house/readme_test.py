@@ -10,7 +10,8 @@ sys.path.insert(0, str(ROOT / 'bench'))
 
 import accuracy
 import headline
-from harness import results as kept
+import placements
+from harness import remote_table, results as kept
 from harness.table import table
 from probe.planting import table as planted
 
@@ -34,6 +35,12 @@ class Readme(unittest.TestCase):
             self.assertIn(table(results), performance,
                           f'python3 bench/{name}.py --table bench/results/{name}.json')
 
+    def test_the_figures_of_object_stores_are_those_of_the_results(self):
+        page = read('docs/guide/object-stores.md')
+        results = json.loads(read('bench/results/remote.json'))
+        self.assertIn(remote_table.table(results), page, 'python3 bench/remote.py --table bench/results/remote.json')
+        self.assertIn(remote_table.faults(json.loads(read('bench/results/remote-faults.json'))), page)
+
     def test_the_accuracies_are_those_of_the_results(self):
         results = json.loads(read('bench/results/cifar10-accuracy.json'))
         self.assertIn(accuracy.table(results), read('docs/guide/performance.md'))
@@ -42,8 +49,13 @@ class Readme(unittest.TestCase):
         results = kept.read(ROOT / 'bench/results/probe-planted.json')
         self.assertIn(planted.table(results), read('docs/guide/performance.md'))
 
+    def test_the_studys_epochs_stand_beside_those_of_the_sweep(self):
+        self.assertIn(placements.table(), read('docs/guide/papers/deepconn-study.md'),
+                      'python3 bench/placements.py')
+
     def test_the_tables_of_sweeps_are_those_of_the_results(self):
-        shown = read('README.md') + read('docs/guide/performance.md')
+        shown = ''.join(read(page) for page in ('README.md', 'docs/guide/performance.md',
+                                                'docs/guide/papers/deepconn-study.md'))
         for path in (ROOT / 'bench' / 'results').glob('*/sweep.json'):
             said = path.with_name('sweep.md').read_text('utf-8')
             self.assertIn(said.strip(), shown, path)

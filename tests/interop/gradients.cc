@@ -6,7 +6,8 @@
 // TF32.
 //
 // IN: the batch's arrays by their names (pictures in the layout), each variable as
-// `variable/NAME`, and as metadata `model` (resnet, alexnet, deepconn), `layout` (nhwc, nchw),
+// `variable/NAME`, and as metadata `model` (resnet, vgg, googlenet,
+// alexnet, deepconn), `layout` (nhwc, nchw),
 // `norm` (fused, unfused) and the model's options. OUT: `loss` (mean), `gradient/NAME`,
 // `statistic/NAME` behind the step, and `result`: logits or predictions in evaluation, after it.
 #include <cstdio>
@@ -73,18 +74,40 @@ std::unique_ptr<train::Model> MakeGivenModel(const Given& given, train::Ops& ops
       .batch = given.Array(name == "deepconn" ? "rating" : "label").shape[0],
       .layout = given.Text("layout") == "nchw" ? ImageLayout::kNchw : ImageLayout::kNhwc,
       .fused_norm = given.Text("norm") == "fused"};
-  if (name == "resnet") return train::MakeResnet(context, {.width = given.Number("width")});
+  if (name == "resnet") {
+    return train::MakeResnet(context, {.depth = static_cast<int>(given.Number("depth")),
+                                       .width = given.Number("width"),
+                                       .image = given.Number("image"),
+                                       .stem = static_cast<int>(given.Number("stem"))});
+  }
   if (name == "alexnet") {
     return train::MakeAlexnet(context,
                               {.filters = given.Number("filters"), .dense = given.Number("dense")});
   }
-  return train::MakeDeepconn(context, {.vocabulary = given.Number("vocabulary"),
-                                       .max_tokens = given.Number("max_tokens"),
-                                       .dims = given.Number("dims"),
-                                       .filters = given.Number("filters"),
-                                       .kernel = static_cast<int>(given.Number("kernel")),
-                                       .latent = given.Number("latent"),
-                                       .factors = given.Number("factors")});
+  if (name == "vgg") {
+    return train::MakeVgg(context, {.depth = static_cast<int>(given.Number("depth")),
+                                    .width = given.Number("width"),
+                                    .dense = given.Number("dense"),
+                                    .classes = given.Number("classes"),
+                                    .image = given.Number("image")});
+  }
+  if (name == "googlenet") {
+    return train::MakeGooglenet(context, {.width = given.Number("width"),
+                                          .classes = given.Number("classes"),
+                                          .image = given.Number("image"),
+                                          .stem = static_cast<int>(given.Number("stem"))});
+  }
+  return train::MakeDeepconn(
+      context, {.vocabulary = given.Number("vocabulary"),
+                .max_tokens = given.Number("max_tokens"),
+                .dims = given.Number("dims"),
+                .filters = given.Number("filters"),
+                .kernel = static_cast<int>(given.Number("kernel")),
+                .latent = given.Number("latent"),
+                .factors = given.Number("factors"),
+                .tables = given.Text("embedding") == "shared" ? train::WordTables::kShared
+                                                              : train::WordTables::kSeparate,
+                .pool_window = static_cast<int>(given.Number("pool_window"))});
 }
 
 // Downloaded arrays, to be written.

@@ -22,15 +22,18 @@ class Alexnet(nn.Module):
 
 
 class Tower(nn.Module):
-    def __init__(self, vocabulary: int, dims: int, filters: int, kernel: int, latent: int):
+    def __init__(self, vocabulary: int, dims: int, filters: int, kernel: int, latent: int,
+                 window: int = 0, positions: int = 1):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, dims, padding_idx=0)  # whose vector is 0
         self.conv = nn.Conv2d(dims, filters, (1, kernel))
-        self.fc = nn.Linear(filters, latent)
+        self.fc = nn.Linear(filters * positions, latent)
+        self.window = window  # with a stride of 1; 0: all positions
 
     def forward(self, tokens):
-        x = self.embedding(tokens).transpose(1, 2).unsqueeze(2)
-        return F.relu(self.fc(torch.tanh(self.conv(x)).amax((2, 3))))
+        x = torch.tanh(self.conv(self.embedding(tokens).transpose(1, 2).unsqueeze(2)))
+        x = F.max_pool2d(x, (1, self.window), 1).flatten(1) if self.window else x.amax((2, 3))
+        return F.relu(self.fc(x))
 
 
 class Machine(nn.Module):
@@ -49,11 +52,15 @@ class Machine(nn.Module):
 
 class Deepconn(nn.Module):
     def __init__(self, vocabulary: int, dims: int, filters: int, kernel: int, latent: int,
-                 factors: int):
+                 factors: int, shared: bool = False, window: int = 0, positions: int = 1):
         super().__init__()
-        self.user = Tower(vocabulary, dims, filters, kernel, latent)
-        self.item = Tower(vocabulary, dims, filters, kernel, latent)
+        if shared:
+            self.embedding = nn.Embedding(vocabulary, dims, padding_idx=0)
+        self.user = Tower(vocabulary, dims, filters, kernel, latent, window, positions)
+        self.item = Tower(vocabulary, dims, filters, kernel, latent, window, positions)
         self.fm = Machine(2 * latent, factors)
+        if shared:  # named as it is met first: embedding.weight
+            self.user.embedding = self.item.embedding = self.embedding
 
     def forward(self, user, item):
         return self.fm(torch.cat([self.user(user), self.item(item)], 1))

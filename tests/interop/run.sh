@@ -2,7 +2,7 @@
 # Tests recpack against the real programs: TensorFlow, DALI, WebDataset, Pillow with torchvision, the
 # safetensors package, rectrain's gradients against PyTorch's, the hook in programs with PyTorch,
 # TensorFlow and Grain, recprobe's figures in Prometheus and its dashboard in Grafana's own types, its
-# traces in Perfetto, and the object stores of moto and rclone, each in an environment of its own
+# traces in Perfetto, its reports in experiment trackers, and the object stores of moto and rclone, each in an environment of its own
 # (bench/peers/setup.sh makes them; about 8 GB).
 #
 #   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
@@ -27,10 +27,10 @@ for program in "$RECPACK" "$RECPACK_PIXELS" "$RECPACK_ARRAYS"; do
 done
 
 venvs=${RECPACK_VENVS:-$repository/.venvs}
-bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain prometheus perfetto stores
+bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain prometheus perfetto stores trackers
 
 pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels vision:recipes safetensors:safetensors
-       vision:hook tf:hook grain:hook perfetto:perfetto stores:stores)
+       vision:hook tf:hook grain:hook perfetto:perfetto stores:stores trackers:trackers)
 if [ -x "$RECTRAIN" ]; then
   pairs+=(vision:training prometheus:prometheus)
 else

@@ -14,7 +14,10 @@ import sys
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
+from torch import nn
 from torch.nn import functional as F
+from torchvision.models import resnet18, resnet34, resnet50, vgg
+from torchvision.models.googlenet import BasicConv2d, GoogLeNet, Inception
 
 from networks import Alexnet, Deepconn
 from support import CIFAR, ROOT, InFolder, cat, golden_rows, main, pack, recpack, shards
@@ -50,7 +53,7 @@ def shake(network) -> None:
     """Statistics, scales and shifts as if it had learnt something: 0 and 1 would hide mistakes."""
     with torch.no_grad():
         for name, array in variables(network).items():
-            if 'bn' in name or 'downsample.1' in name or name == 'fm.bias':
+            if any(part in name for part in ('bn', 'downsample.1', 'running')) or name == 'fm.bias':
                 array += 0.2 * torch.rand(array.shape)
 
 
@@ -60,7 +63,15 @@ def close(test, ours, theirs, what: str) -> None:
     test.assertGreater(largest, 0, what)
     off = (ours.double() - theirs).abs().max().item()
     # Not >, which NaN is not.
-    test.assertTrue(off <= TOLERANCE * largest, f'{what}: {off:.3g} of {largest:.3g}')
+    test.assertTrue(off <= TOLERANCE * getattr(test, 'times', 1) * largest, f'{what}: {off:.3g} of {largest:.3g}')
+
+
+def near(test, ours, theirs, what: str) -> None:
+    """Gradients of a network with millions of activations: some lie so near to 0 that f32 and f64 have them on both
+    sides of ReLU's bend. PyTorch's own f32 is then off by up to 5 % of a gradient's norm; a wrong one is by more."""
+    test.assertEqual(ours.shape, theirs.shape, what)
+    off, size = (ours.double() - theirs).norm().item(), theirs.norm().item()
+    test.assertTrue(size > 0 and off <= 0.15 * size, f'{what}: {off:.3g} of {size:.3g}')
 
 
 class SameStep(InFolder):
@@ -77,13 +88,17 @@ class SameStep(InFolder):
         run(GRADIENTS, self.folder / 'in', self.folder / 'out', 'train', DEVICE)
         return load_file(self.folder / 'out')
 
-    def expect_same(self, network, inputs, loss_of, ours: dict) -> None:
+    def expect_same(self, network, inputs, loss_of, ours: dict, bends: bool = False) -> None:
         network = network.double().train()
         loss = loss_of(network(*inputs))
         loss.backward()
         close(self, ours.pop('loss'), loss.detach(), 'loss')
         for name, parameter in network.named_parameters():
-            close(self, ours.pop(f'gradient/{name}'), parameter.grad, name)
+            gradient = ours.pop(f'gradient/{name}')
+            if parameter.requires_grad:
+                (near if bends else close)(self, gradient, parameter.grad, name)
+            else:
+                self.assertLess(gradient.abs().max().item(), 1e-5, name)
         for name, array in variables(network).items():
             if 'running' in name:
                 close(self, ours.pop(f'statistic/{name}'), array, name)
@@ -91,13 +106,13 @@ class SameStep(InFolder):
             close(self, ours.pop('result'), network.eval()(*inputs), 'result')
         self.assertEqual(list(ours), [], 'variables that PyTorch has not')
 
-    def expect_same_of_pictures(self, network, layout: str, **metadata) -> None:
-        images = torch.randn(BATCH, 3, 32, 32)
+    def expect_same_of_pictures(self, network, layout: str, image: int = 32, bends: bool = False, **metadata) -> None:
+        images = torch.randn(BATCH, 3, image, image)
         labels = torch.arange(BATCH) % 10
         lying = images.permute(0, 2, 3, 1) if layout == 'nhwc' else images
         ours = self.ours(network, {'image': lying.contiguous(), 'label': labels}, layout=layout,
-                         **metadata)
-        self.expect_same(network, [images.double()], lambda x: F.cross_entropy(x, labels), ours)
+                         image=image, **metadata)
+        self.expect_same(network, [images.double()], lambda x: F.cross_entropy(x, labels), ours, bends)
 
     def test_resnet(self):
         for layout in 'nhwc', 'nchw':
@@ -107,7 +122,52 @@ class SameStep(InFolder):
                         network = resnet_torch.ResNet18(width, 10)
                         shake(network)
                         self.expect_same_of_pictures(network, layout, model='resnet', norm=norm,
-                                                     width=width)
+                                                     width=width, depth=18, stem=3)
+
+    def test_resnets_of_torchvision(self):
+        for depth, make in (18, resnet18), (34, resnet34), (50, resnet50):
+            for layout in 'nhwc', 'nchw':
+                with self.subTest(depth=depth, layout=layout):
+                    network = make(num_classes=10)
+                    shake(network)
+                    self.expect_same_of_pictures(network, layout, bends=True, model='resnet', norm='fused', width=64,
+                                                 depth=depth, stem=7)
+
+    def test_vggs_of_torchvision(self):
+        # 32 pixels leave 1x1; torchvision repeats it to 7x7, so its classifier is put aside. Few channels: where
+        # a ReLU's or a maximum's input is at its bend but for the rounding, gradients differ by more.
+        for letter, depth, width in ('A', 11, 64), ('D', 16, 8):
+            channels = [each if each == 'M' else each * width // 64 for each in vgg.cfgs[letter]]
+            last = channels[-2]
+            for layout in 'nhwc', 'nchw':
+                with self.subTest(depth=depth, layout=layout):
+                    network = vgg.VGG(vgg.make_layers(channels, batch_norm=True))
+                    network.avgpool = nn.Identity()
+                    network.classifier = nn.Sequential(
+                        nn.Linear(last, 48), nn.ReLU(), nn.Identity(),
+                        nn.Linear(48, 48), nn.ReLU(), nn.Identity(), nn.Linear(48, 10))
+                    shake(network)
+                    for layer in network.features:
+                        if isinstance(layer, nn.Conv2d):
+                            layer.bias.requires_grad = False  # the normalisation takes it out: 0
+                    self.expect_same_of_pictures(network, layout, model='vgg', norm='fused', depth=depth, width=width,
+                                                 dense=48, classes=10)
+
+    def test_googlenet_of_torchvision(self):
+        self.times = 10  # 22 layers, and statistics over 2x2 pixels in the last ones
+
+        def narrow(channels):
+            return channels if channels == 3 else channels // 8
+        blocks = [lambda before, after, **more: BasicConv2d(narrow(before), narrow(after), **more),
+                  lambda *channels: Inception(*map(narrow, channels)), None]
+        for layout in 'nhwc', 'nchw':
+            with self.subTest(layout=layout):
+                network = GoogLeNet(10, aux_logits=False, init_weights=False, blocks=blocks)
+                network.dropout = nn.Identity()
+                network.fc = nn.Linear(128, 10)
+                shake(network)
+                self.expect_same_of_pictures(network, layout, model='googlenet', norm='fused', width=8, classes=10,
+                                             image=64, stem=7)
 
     def test_alexnet(self):
         for layout in 'nhwc', 'nchw':
@@ -118,9 +178,12 @@ class SameStep(InFolder):
     def test_deepconn(self):
         sizes = {'vocabulary': 50, 'dims': 16, 'filters': 24, 'kernel': 3, 'latent': 12,
                  'factors': 5}
-        for layout in 'nhwc', 'nchw':
-            with self.subTest(layout=layout):
-                network = Deepconn(**sizes)
+        for layout, embedding, window in [('nhwc', 'shared', 0), ('nchw', 'shared', 0),
+                                          ('nhwc', 'separate', 0), ('nhwc', 'shared', 2),
+                                          ('nchw', 'separate', 2)]:
+            with self.subTest(layout=layout, embedding=embedding, window=window):
+                network = Deepconn(**sizes, shared=embedding == 'shared', window=window,
+                                   positions=17 if window else 1)  # of 18, in windows of 2
                 shake(network)
                 tokens = [torch.randint(1, 50, (BATCH, 20), dtype=torch.int32) for _ in range(2)]
                 tokens[0][:, 15:] = 0  # padding
@@ -129,7 +192,8 @@ class SameStep(InFolder):
                 ours = self.ours(
                     network, {'user_tokens': tokens[0], 'item_tokens': tokens[1],
                               'rating': ratings},
-                    model='deepconn', layout=layout, norm='fused', max_tokens=20, **sizes)
+                    model='deepconn', layout=layout, norm='fused', embedding=embedding,
+                    max_tokens=20, pool_window=window, **sizes)
                 self.expect_same(network, tokens, lambda x: F.mse_loss(x, ratings.double()), ours)
 
     def test_a_wrong_gradient_is_seen(self):
@@ -142,7 +206,7 @@ class SameStep(InFolder):
                 ours['gradient/layer3.0.conv1.weight'][3, 2] *= 1.01
                 return ours
             self.ours = wrong
-            self.expect_same_of_pictures(network, 'nhwc', model='resnet', norm='fused', width=8)
+            self.expect_same_of_pictures(network, 'nhwc', model='resnet', norm='fused', width=8, depth=18, stem=3)
 
 
 class SameTraining(InFolder):
@@ -162,16 +226,15 @@ class SameTraining(InFolder):
             '--no-evaluation', '--checkpoints', self.folder / 'run')
         stored = load_file(next((self.folder / 'run').glob('*.safetensors')))
         prefix = 'optimizer.momentum/'
-        network = Deepconn(len(stored['user.embedding.weight']), **sizes).double()
+        network = Deepconn(len(stored['embedding.weight']), **sizes, shared=True).double()
         network.load_state_dict({name: array for name, array in stored.items()
-                                 if not name.startswith(prefix)})
+                                 if not name.startswith(prefix)}, strict=False)
 
         def tokens(name):
             lists = [record[name][1][:30] for record in records]
             return torch.tensor([found + [0] * (30 - len(found)) for found in lists])
         with torch.no_grad():
-            for tower in network.user, network.item:
-                tower.embedding.weight[0] = 0
+            network.embedding.weight[0] = 0
         predictions = network(tokens('user_tokens'), tokens('item_tokens'))
         ratings = torch.tensor([struct.unpack('<f', record['rating'][1][0])[0]
                                 for record in records], dtype=torch.float64)
@@ -237,7 +300,8 @@ class SameCheckpoint(InFolder):
                    if not name.startswith('optimizer.')}
         given = {'image': images.permute(0, 2, 3, 1).contiguous(), 'label': labels}
         save_file({**weights, **given}, self.folder / 'in',
-                  {'model': 'resnet', 'layout': 'nhwc', 'norm': 'fused', 'width': '8'})
+                  {'model': 'resnet', 'layout': 'nhwc', 'norm': 'fused', 'width': '8', 'depth': '18', 'stem': '3',
+                   'image': '32'})
         samples = self.folder / 'samples'
         self.assertIn('all found', run(sys.executable, ROOT / 'tools/resnet_torch.py', checkpoint))
         # Evaluation before the step: its own pass in training moves the statistics.
