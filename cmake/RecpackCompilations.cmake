@@ -1,6 +1,6 @@
 # Fewer and cheaper compilations: precompiled headers, and several sources of a target compiled as one (unity builds).
 # With both a build from nothing takes half of the time. Sources include what they use all the same, and do not rely
-# on each other: the builds of tsan and for aarch64 do neither.
+# on each other: the builds for clang-tidy and for aarch64 do neither.
 option(RECPACK_PRECOMPILED_HEADERS "Precompile the headers of other libraries that most sources include" ${PROJECT_IS_TOP_LEVEL})
 option(RECPACK_UNITY_BUILD "Compile several sources of a target as one; OFF: changes of one compile sooner" ${PROJECT_IS_TOP_LEVEL})
 

@@ -54,9 +54,18 @@ counted() {
   log=$(mktemp)
   "$@" 2>&1 | tee "$log" || status=$?
   add_tally "$log" "$status"
+  if [ "$failed" != "$failed_before" ]; then
+    failures+=("$name")
+    mapfile -t -O ${#failures[@]} failures < <(findings_in "$log" | sed "s/^/$name: /")
+  fi
   rm -f "$log"
-  if [ "$failed" != "$failed_before" ]; then failures+=("$name"); fi
   echo "-- $name: $((SECONDS - begin)) s"
+}
+
+# Names of what failed, as this file's `finish`, unittest and ctest say them.
+findings_in() {
+  sed -nE 's/^failed: //p; s/^(FAIL|ERROR): //p; s/^[[:space:]]+[0-9]+ - (.* [(][A-Z][A-Za-z ]+[)])$/\1/p' "$1" \
+    | grep -vE '[(](Skipped|Disabled)[)]$' | awk '!seen[$0]++' | head -n 20
 }
 
 # The line that closes a run, and its verdict.

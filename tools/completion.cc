@@ -12,7 +12,7 @@
 namespace recpack::tool {
 namespace {
 
-std::string JoinNames(const std::vector<const CLI::App*>& commands) {
+std::string SpacedNames(const std::vector<const CLI::App*>& commands) {
   std::string names;
   for (const CLI::App* command : commands) {
     names += (names.empty() ? "" : " ") + command->get_name();
@@ -52,7 +52,7 @@ std::string BashScript(const CLI::App& app) {
 }}
 complete -o default -F _{0} {0}
 )",
-                app.get_name(), JoinNames(commands), cases);
+                app.get_name(), SpacedNames(commands), cases);
 }
 
 constexpr char kZshPreamble[] =

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
 #include "tools/app_pages.h"
 #include "tools/completion.h"
 #include "tools/usage.h"
@@ -34,16 +36,15 @@ void RefuseUnknownCommand(const CLI::App& app, const std::vector<std::string>& w
   if (words.empty() || words.front().starts_with('-')) return;
   const std::string& command = words.front();
   std::vector<std::string> names;
-  std::string list;
   for (const CLI::App* there : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (there->get_name() == command) return;
     if (there->get_group().empty()) continue;
     names.push_back(there->get_name());
-    list += (list.empty() ? "" : ", ") + there->get_name();
   }
   const std::string nearest = NearestName(command, names);
-  throw Error(ErrorKind::kInvalidArgument, "unknown command '" + command + "'", {},
-              nearest.empty() ? "choose one of: " + list : "did you mean '" + nearest + "'?");
+  throw Error(
+      ErrorKind::kInvalidArgument, "unknown command '" + command + "'", {},
+      nearest.empty() ? "choose one of: " + JoinNames(names) : "did you mean '" + nearest + "'?");
 }
 
 int Parse(const char* name, const char* about, const std::vector<AddCommand>& commands, int argc,
@@ -111,6 +112,8 @@ int RunProgram(const char* name, const char* about, const std::vector<AddCommand
     return fail(error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(error.path1().string() + ": " + error.code().message());
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory: raise its limit (ulimit -v, container), or use fewer threads");
   } catch (const std::exception& error) {
     return fail(error.what());
   }

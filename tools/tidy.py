@@ -52,7 +52,7 @@ def with_headers(source: str, known: dict[str, list[str]]) -> set[str]:
 
 
 class Digests:
-    """Of files' contents, each read once."""
+    """Digests of files' contents, each read once."""
 
     def __init__(self):
         self.known: dict[str, bytes] = {}
