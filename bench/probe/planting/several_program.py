@@ -1,4 +1,5 @@
 """PyTorch training with a DataLoader and several planted causes at once."""
+import functools
 import gzip
 import json
 import time
@@ -9,11 +10,22 @@ from torch.utils.data import DataLoader, Dataset
 from python_program import Planted, burn, flags, mean_step
 
 PACKED = gzip.compress(bytes(range(256)) * 64, 1)
+_CALIBRATION = 200  # pieces
+
+
+@functools.cache
+def piece_seconds() -> float:
+    """Returns the processor's time that a piece takes."""
+    begin = time.thread_time()
+    for _ in range(_CALIBRATION):
+        gzip.decompress(PACKED)
+    return (time.thread_time() - begin) / _CALIBRATION
 
 
 def decompress(seconds: float) -> None:
-    end = time.thread_time() + seconds
-    while time.thread_time() < end:
+    """Takes so much of a processor. Reads no clock: Linux settles at each reading of a thread's
+    time whether another one is due, so that the thread would wait for a processor there."""
+    for _ in range(round(seconds / piece_seconds())):
         gzip.decompress(PACKED)
 
 

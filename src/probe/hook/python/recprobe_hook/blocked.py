@@ -12,8 +12,10 @@ _KERNEL = (('nanosleep', 'sleep'), ('futex', 'lock'), ('pipe', 'pipe'), ('unix',
            ('tcp', 'network'), ('inet', 'network'), ('sk_', 'network'), ('skb', 'network'),
            ('wait_woken', 'network'), ('udp', 'network'), ('poll', 'poll'), ('select', 'poll'),
            ('wait4', 'process'), ('do_wait', 'process'), ('waitid', 'process'))
+COMPUTES = '', 'processor'  # what a thread that could run waits for
 _READS = 'I/O'  # all others: pages, file systems, block devices
 _MOSTLY = 0.5  # of the time since the last sample
+_REMEMBERED = 5e8  # ns, for which samples may say "computes" too often before that is forgotten
 _LITTLE = 0.35  # of it: a thread that ran, or could have, for longer gave the sampler the lock
 
 
@@ -28,11 +30,13 @@ class Threads:
         self.text = ctypes.create_string_buffer(100)
         # By thread: its number; times in which it ran and waited for a processor; of the sample.
         self.last = {}
+        self.unseen = {}  # by thread: ns that it computed, less those of its samples that say so
 
     def forget(self, there):
         """Forgets all threads but these."""
-        for thread in [one for one in self.last if one not in there]:
-            del self.last[thread]
+        for known in self.last, self.unseen:
+            for thread in [one for one in known if one not in there]:
+                del known[thread]
 
     def number_of(self, thread):
         """Returns the kernel's number of a thread that has a frame, and so exists while this thread
@@ -72,15 +76,23 @@ class Threads:
         return (ran - before[1]) / length, (queued - before[2]) / length
 
     def state(self, thread, when, native):
-        """Returns what a thread waits for; '' if it computes. `native`: whether the thread is in
+        """Returns what a thread waits for, '' if it computes, and the time [ns] up to the sample
+        before for which it computed though no sample said so. `native`: whether the thread is in
         native code."""
         try:
             number = self.number_of(thread)
             if number is None:
-                return ''
+                return '', 0
+            before = self.last.get(thread)
             since = self.since(thread, number, when)
         except (OSError, AttributeError):
-            return ''
+            return '', 0
+        waits = self.waits(number, since, native)
+        if since is None:
+            return waits, 0
+        return waits, self.missed(thread, waits in COMPUTES, sum(since), when - before[3])
+
+    def waits(self, number, since, native):
         name = self.text_of(number, b'wchan')
         if not name or name == '0':
             return 'processor' if since is not None and since[1] > _MOSTLY else ''
@@ -95,3 +107,18 @@ class Threads:
         if since is None or sum(since) > _LITTLE:
             return ''
         return 'lock' if native else 'interpreter lock'
+
+    def missed(self, thread, computes, share, span):
+        """Returns the part of `span` [ns] for which the thread computed though its samples show it
+        blocked. They do so too often where processors are short: the sampler gets one when the
+        thread needs none. The reverse is no error: who waits for the interpreter lock does not
+        run. `share`: of the span, in which it ran or waited for a processor."""
+        unseen = self.unseen.get(thread, 0) + share * span
+        missed = 0
+        if computes:
+            unseen = max(unseen - span, -_REMEMBERED)
+        else:
+            missed = int(min(max(0, unseen), span))
+            unseen -= missed
+        self.unseen[thread] = unseen
+        return missed

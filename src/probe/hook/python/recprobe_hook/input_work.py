@@ -13,6 +13,7 @@ import _thread
 from . import events, lines, own_threads, stacks, wake
 from .events import now, ran, record, write
 from .places import is_program, part_of_call
+from .spent import Spent
 
 _PERIOD = 0.05  # s
 _LONGEST = 0.5  # s, unless each sample costs too much for it
@@ -163,7 +164,7 @@ class _Sampler:
         self.period = _PERIOD  # s, mean
         self.costs = []  # ns, of the latest samples
         self.drawn = 1
-        self.spent = {}
+        self.spent = Spent()  # by kind of work
         self.begin = self.last = now()  # of the samples that are not written yet
         self.busy = _thread.allocate_lock()  # held while they change
 
@@ -184,13 +185,13 @@ class _Sampler:
             span = when - self.last  # not the period: a thread with the lock delays its sample
             self.last = when
             for thread, frame in frames.items():
+                role = _State.role if thread == _State.main else None
+                computes, missed = self.lines.add(role, thread, frame, span, when)
                 if _State.watched(thread):
                     kind = kind_of(frame) or _State.otherwise
-                    if kind is not None:
-                        self.spent[kind] = self.spent.get(kind, 0) + span
-                role = _State.role if thread == _State.main else None
-                self.lines.add(role, thread, frame, span, when)
+                    self.spent.add(thread, kind, span, computes, missed)
             self.lines.forget(frames)
+            self.spent.forget(frames)
 
     def sample(self, seconds):
         """Samples for a while, and writes the records of it."""
@@ -211,9 +212,8 @@ class _Sampler:
         length = max(1, self.last - self.begin)
         told += b''.join(
             record(self.heads[kind], self.begin, self.last, time_of_kind * 1_000_000 // length)
-            for kind, time_of_kind in self.spent.items() if time_of_kind)
+            for kind, time_of_kind in self.spent.take().items())
         wake.in_a_hurry(write, told)  # the first one opens the file
-        self.spent.clear()
         self.begin = self.last
 
     def end(self):
