@@ -131,7 +131,7 @@ class Documents(unittest.TestCase):
         cls.shell('recpack pack five sets/imagenet --no-sync')
         cls.shell('rectrain train sets/cifar10 --epochs 1 --batch-size 4 --width 4 --threads 1 --checkpoints run1')
         cls.shell('rectrain eval sets/cifar10 --checkpoint run1 --int8 --save-ranges ranges.json --batch-size 4')
-        for report in ('found', 'before', 'after', 'runs/7/rank0', 'runs/7/rank1'):
+        for report in ('found', 'before', 'after', 'runs/7/rank0', 'runs/7/rank1', 'reports/4711/0'):
             cls.shell(f'mkdir -p {report} && recprobe run --report {report} -- '
                       'rectrain train sets/cifar10 --epochs 2 --batch-size 4 --width 4 --threads 1')
 
@@ -158,7 +158,7 @@ class Documents(unittest.TestCase):
 
     def run_shown(self, command):
         self.place(command)
-        command = shortened(command).replace('/shared/', f'{self.folder}/')
+        command = shortened(command).replace('/shared/', f'{self.folder}/').replace('$SLURM_JOB_ID', '4711')
         if '--pid 4711' in command:
             command = f'python train.py & {command.replace("4711", "$!")}; code=$?; wait; exit $code'
         # A finding, such as more waiting than --fail-above, is 1.

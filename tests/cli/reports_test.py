@@ -2,7 +2,9 @@
 import copy
 import json
 import os
+import signal
 import subprocess
+import time
 import unittest
 
 from launching import clean_environment
@@ -71,6 +73,57 @@ class Verdicts(ReportsTest):
         self.assertIn('2 jobs, 2 reports', text)
         self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
 
+    def test_reports_of_a_training_that_goes_on(self):
+        self.pack(CIFAR)
+        runs = self.folder / 'runs'
+        train = [RECTRAIN, 'train', self.folder / 'out', '--batch-size', '8', '--epochs', '100',
+                 '--devices', 'sim:5ms']
+        # The training is ended by the test, so that it surely goes on while reports are read.
+        with subprocess.Popen([RECPROBE, 'run', '--report', runs / 'a', '--report-every', '0.2',
+                               '--', *train], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True, env=clean_environment()) as watched, \
+                subprocess.Popen([RECPROBE, 'merge', runs, '--watch', '--interval', '0.2',
+                                  '--json'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 text=True, env=clean_environment()) as merge:
+            try:
+                first = json.loads(merge.stdout.readline())
+                report = json.loads((runs / 'a/report.json').read_text())
+                self.assertTrue(report['job']['running'])
+                self.assertEqual(report['job']['exit_code'], None)
+                self.assertFalse((runs / 'a/trace.json').exists())
+                watched.terminate()
+                said = watched.communicate(timeout=60)[1]
+                lines = [json.loads(line) for line in merge.stdout.read().splitlines()]
+                self.assertEqual(merge.wait(timeout=60), DONE)
+            finally:
+                merge.kill()
+                watched.kill()
+        self.assertIn(f"report: {runs / 'a'}/report.html", said)
+        self.assertEqual((first['reports'], first['running']), (1, 1))
+        self.assertIn('1 of its programs goes on', str(first['jobs'][0]['notes']))
+        self.assertEqual([line['running'] for line in lines][-1], 0)
+        self.assertGreater(lines[-1]['jobs'][0]['hours'], first['jobs'][0]['hours'])
+        self.assertEqual(sorted(path.name for path in runs.rglob('*')),
+                         ['a', 'report.html', 'report.json', 'trace.json'])
+        self.assertFalse(json.loads((runs / 'a/report.json').read_text())['job']['running'])
+
+    def test_a_killed_watch_leaves_its_last_report(self):
+        self.pack(CIFAR)
+        report = self.folder / 'report'
+        watched = subprocess.Popen(
+            [RECPROBE, 'run', '--report', report, '--report-every', '0.2', '--', RECTRAIN, 'train',
+             self.folder / 'out', '--batch-size', '8', '--epochs', '100', '--devices', 'sim:5ms'],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=clean_environment())
+        while not (report / 'report.json').exists():
+            self.assertEqual(watched.poll(), None)
+            time.sleep(0.05)
+        watched.kill()
+        watched.wait(timeout=60)
+        training = json.loads((report / 'report.json').read_text())['job']['process']
+        os.kill(training, signal.SIGKILL)
+        got = json.loads(self.probe('merge', report, '--json').stdout)
+        self.assertEqual((got['reports'], got['running'], got['left_out']), (1, 1, []))
+
     def test_compare(self):
         verdict = self.verdict('sim:5ms')
         a = self.write('a', made(verdict, 0.010))
@@ -135,6 +188,9 @@ class Files(ReportsTest):
         for words, saying in ((['merge', empty], '--report'),
                               (['merge', self.folder / 'none'], 'is not a folder'),
                               (['merge', report], 'is not a folder'),
+                              (['merge', report, '--watch'], 'is not a folder'),
+                              (['merge', empty, '--interval', '1'], '--watch'),
+                              (['run', '--report-every', '1', '--', 'true'], '--report'),
                               (['compare', report, empty], 'report.json'),
                               (['compare', report], 'B'),
                               (['compare', report, report, '--fail-above', 'much'], '0.1%'),

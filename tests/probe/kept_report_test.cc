@@ -193,6 +193,8 @@ TEST_F(KeptReports, AreFoundBelowAFolder) {
   const std::string one = Write("x/y/z/report.json", MadeText({.name = "one"}));
   const std::string two = Write("a/report.json", MadeText({.name = "two"}));
   Write("a/report.json.tmp-7", "half");
+  Write("a/.tmp-7/report.json", "being written");
+  Write("b.tmp-7/report.json", "being written");
   Write("a/other.json", "{}");
   fs::create_directory_symlink(folder_.path(), folder_ / "x/loop");
   const FoundReports found = FindReports(PosixFiles(), folder_.path());

@@ -50,6 +50,18 @@ TEST(Merge, HoursOfAJobAndWhatItLost) {
   EXPECT_NEAR(merge.gpus.hours, 8, 1e-9);
 }
 
+TEST(Merge, ProgramsThatGoOnAreCountedAndNamed) {
+  std::vector<KeptReport> ranks = OneWaits();
+  ranks[0].job.running = ranks[2].job.running = true;
+  KeptReport ended = Made({.name = "ended.py"});
+  const Merge merge = MergeOf({ranks[0], ranks[1], ranks[2], ranks[3], ended});
+  EXPECT_EQ(merge.running(), 2);
+  EXPECT_THAT(merge.jobs[0].notes, Contains(HasSubstr("2 of its programs go on")));
+  EXPECT_THAT(MergeText(merge), HasSubstr("\n2 programs go on\n"));
+  EXPECT_EQ(nlohmann::json::parse(MergeJson(merge))["running"], 2);
+  EXPECT_THAT(MergeText(MergeOf({ended})), Not(HasSubstr("on\n")));
+}
+
 TEST(Merge, TimeOutsideOfStepsIsNotLost) {
   const Merge merge = MergeOf({Made({.seconds = 3600, .step = 1.8})});
   EXPECT_NEAR(merge.jobs[0].hours, 1, 1e-9);

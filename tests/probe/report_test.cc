@@ -371,6 +371,31 @@ TEST(ReportFiles, AFolderThatCannotBeFilledStaysEmpty) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
+TEST(ReportFiles, AreReplacedAndAddedTo) {
+  const TemporaryFolder folder;
+  const std::string to = WriteReportFiles(PosixFiles(), folder / "new", {{"a", "1"}});
+  ReplaceReportFiles(PosixFiles(), to, {{"a", "2"}, {"b", "3"}});
+  std::ifstream file(to + "/a");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "2");
+  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 2);
+}
+
+TEST(ReportFiles, ThatCannotBeReplacedStay) {
+  const TemporaryFolder folder;
+  FaultyFiles files;
+  const std::string to = WriteReportFiles(files, folder / "new", {{"a", "1"}});
+  files.room = 0;
+  try {
+    ReplaceReportFiles(files, to, {{"a", "2"}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the report was not replaced"));
+  }
+  std::ifstream file(to + "/a");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "1");
+  EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 1);
+}
+
 TEST(ReportFiles, AFolderThatHoldsSomethingIsRefused) {
   const TemporaryFolder folder;
   std::ofstream(folder / "mine") << "x";

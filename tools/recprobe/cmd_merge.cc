@@ -1,6 +1,14 @@
-#include <cstdio>
-#include <memory>
+#include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "recpack/base/error.h"
 #include "src/probe/report/merge.h"
 #include "tools/recprobe/command.h"
 
@@ -10,12 +18,57 @@ namespace {
 struct MergeFlags {
   std::string folder;
   bool json = false;
+  bool watch = false;
+  double interval = 10;  // seconds
 };
 
-int RunMerge(const MergeFlags& flags) {
-  const probe::Merge merge = probe::MergeReports(probe::FindReports(PosixFiles(), flags.folder));
+probe::Merge MergeNow(const MergeFlags& flags) {
+  return probe::MergeReports(probe::FindReports(PosixFiles(), flags.folder));
+}
+
+void Show(const MergeFlags& flags, const probe::Merge& merge) {
   std::printf("%s%s", (flags.json ? probe::MergeJson(merge) : probe::MergeText(merge)).c_str(),
               flags.json ? "\n" : "");
+  std::fflush(stdout);
+}
+
+// Returns nullopt if there is no report yet.
+std::optional<probe::Merge> MergeSoFar(const MergeFlags& flags) {
+  try {
+    return MergeNow(flags);
+  } catch (const Error& error) {
+    std::error_code code;
+    const bool is_file = std::filesystem::is_regular_file(flags.folder, code);
+    if (error.kind() != ErrorKind::kNotFound || is_file) throw;
+    return {};
+  }
+}
+
+// Shows the reports again and again, until no program goes on.
+probe::Merge WatchReports(const MergeFlags& flags) {
+  constexpr const char* kClear = "\033[H\033[2J";
+  const bool drawn = !flags.json && ::isatty(STDOUT_FILENO) != 0;
+  for (bool first = true;; first = false) {
+    std::optional<probe::Merge> merge = MergeSoFar(flags);
+    if (merge) {
+      if (drawn || !first) std::fputs(drawn ? kClear : flags.json ? "" : "\n", stdout);
+      Show(flags, *merge);
+      if (merge->running() == 0) return *std::move(merge);
+    } else if (first) {
+      std::fprintf(stderr, "recprobe: %s has no report yet; Ctrl-C ends\n", flags.folder.c_str());
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(flags.interval));
+  }
+}
+
+int RunMerge(const MergeFlags& flags) {
+  probe::Merge merge;
+  if (flags.watch) {
+    merge = WatchReports(flags);
+  } else {
+    merge = MergeNow(flags);
+    Show(flags, merge);
+  }
   return merge.left_out.empty() ? kDone : kFinding;
 }
 
@@ -29,13 +82,22 @@ void AddMerge(CLI::App& app, int& exit_code) {
   command.footer(
       "Examples:\n"
       "  recprobe merge reports\n"
-      "  recprobe merge reports --json\n");
+      "  recprobe merge reports --json\n"
+      "  recprobe merge reports --watch\n");
   const auto flags = std::make_shared<MergeFlags>();
   command
       .add_option("folder", flags->folder,
                   "Folder that contains the reports (report.json, written by run --report).")
       ->required();
-  command.add_flag("--json", flags->json, "Print one JSON object.");
+  command.add_flag("--json", flags->json, "Print one JSON object; with --watch, a line each time.");
+  CLI::Option* const watch =
+      command.add_flag("--watch", flags->watch,
+                       "Show the table again and again, until none of the programs goes on that "
+                       "`run --report-every` reports of.");
+  command.add_option("--interval", flags->interval, "Seconds from one table to the next.")
+      ->capture_default_str()
+      ->needs(watch)
+      ->check(CLI::Range(0.1, 3600.0));
   command.callback([flags, &exit_code] { exit_code = RunMerge(*flags); });
 }
 

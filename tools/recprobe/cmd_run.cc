@@ -16,6 +16,7 @@
 #include "src/probe/gpu/accelerators.h"
 #include "src/probe/hook/python_hook.h"
 #include "src/probe/util/units.h"
+#include "tools/recprobe/interim_reports.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
 #include "tools/recprobe/run_command.h"
@@ -33,6 +34,7 @@ struct RunFlags {
   bool hook = true;
   bool trace = false;
   std::string keep;
+  double report_every = 0;  // seconds; 0: at the end only
   PrometheusFlags prometheus;
   WatchFlags watch;
 };
@@ -149,7 +151,7 @@ struct Ended {
 };
 
 void KeepReport(const RunFlags& flags, const probe::Watch& watch, probe::ReportParts parts,
-                Ended ended) {
+                const std::string& interim, Ended ended) {
   if (!flags.watch.report.wanted()) return;
   parts.job.seconds = probe::Seconds(EventLog::Now() - parts.begin);
   parts.job.exit_code = ended.end.exit_code;
@@ -157,16 +159,18 @@ void KeepReport(const RunFlags& flags, const probe::Watch& watch, probe::ReportP
   parts.trace = std::move(*ended.trace);
   const probe::Report report =
       probe::MakeReport(std::move(parts), ended.evidence, std::move(ended.verdict));
-  TryToWriteReport(flags.watch.report, report, watch.Events());
+  TryToWriteReport(flags.watch.report, report, watch.Events(), interim);
 }
 
 probe::CommandEnd WatchToItsEnd(const RunFlags& flags, probe::ChildCommand& child,
-                                LiveMetrics& metrics, probe::Watch& watch) {
+                                LiveMetrics& metrics, InterimReports& interim,
+                                probe::Watch& watch) {
   std::optional<probe::CommandEnd> end;
   auto next = std::chrono::steady_clock::now();
   while (!end) {
     watch.Sample();
     metrics.Update(watch);
+    interim.Update(watch);
     next = std::max(next + flags.watch.interval(), std::chrono::steady_clock::now());
     end = child.Wait(next - std::chrono::steady_clock::now());
   }
@@ -199,7 +203,10 @@ int RunAndWatch(RunFlags& flags) {
                       .events = events,
                       .free_events_after = FreeEventsAfter(flags),
                       .most_events = flags.watch.report.most_events()});
-  Ended ended{.end = WatchToItsEnd(flags, *child, metrics, watch), .evidence = watch.Collected()};
+  parts.ceilings = probe::KeptCeilings();
+  InterimReports interim(flags.watch.report, flags.report_every, parts);
+  Ended ended{.end = WatchToItsEnd(flags, *child, metrics, interim, watch),
+              .evidence = watch.Collected()};
   if (!flags.keep.empty()) probe::KeepAccelerators(events, ended.evidence.accelerators);
   if (ended.evidence.trainers.empty() && ended.evidence.no_steps.empty()) {
     ended.evidence.no_steps = NoSteps(flags, environment, events);
@@ -214,11 +221,10 @@ int RunAndWatch(RunFlags& flags) {
   }
   ended.trace = SumUp(flags, events, watch.Events(), unseen);
   ended.verdict = probe::Decide(ended.evidence);
-  parts.ceilings = probe::KeptCeilings();
   const int finding =
       ShowVerdict(ended.verdict, probe::MakeLoaderUse(ended.evidence, parts.ceilings), flags.watch,
                   flags.trace ? &*ended.trace : nullptr);
-  KeepReport(flags, watch, std::move(parts), std::move(ended));
+  KeepReport(flags, watch, std::move(parts), interim.folder(), std::move(ended));
   return exit_code != 0 ? exit_code : finding;
 }
 
@@ -243,6 +249,12 @@ void AddRun(CLI::App& app, int& exit_code) {
                      "New folder to keep the program's events in, for `recprobe read`.");
   AddPrometheusFlags(command, flags->prometheus);
   AddWatchFlags(command, flags->watch);
+  command
+      .add_option("--report-every", flags->report_every,
+                  "Write report.html and report.json already while the program runs, every so many "
+                  "seconds, for `recprobe merge --watch`.")
+      ->needs("--report")
+      ->check(CLI::Range(0.1, 86400.0));
   AddFailAbove(command, flags->watch);
   command.callback([flags, &exit_code] { exit_code = RunAndWatch(*flags); });
 }

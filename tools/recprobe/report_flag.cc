@@ -40,13 +40,19 @@ void CheckReportFlag(ReportFlag& flag, const std::vector<std::string>& command) 
 }
 
 void WriteReport(const ReportFlag& flag, const probe::Report& report,
-                 const std::vector<probe::TimedEvent>& events, uint64_t events_left_out) {
+                 const std::vector<probe::TimedEvent>& events, uint64_t events_left_out,
+                 const std::string& interim) {
   if (!flag.wanted()) return;
-  const std::string folder = probe::WriteReportFiles(
-      PosixFiles(), flag.folder,
-      {{"report.json", probe::ReportJson(report)},
-       {"report.html", probe::ReportPage(report)},
-       {"trace.json", probe::ChromeTrace(report, events, events_left_out)}});
+  const std::vector<probe::ReportFile> contents = {
+      {"report.json", probe::ReportJson(report)},
+      {"report.html", probe::ReportPage(report)},
+      {"trace.json", probe::ChromeTrace(report, events, events_left_out)}};
+  std::string folder = interim;
+  if (interim.empty()) {
+    folder = probe::WriteReportFiles(PosixFiles(), flag.folder, contents);
+  } else {
+    probe::ReplaceReportFiles(PosixFiles(), interim, contents);
+  }
   std::fprintf(stderr, "\nreport: %s/report.html\n", folder.c_str());
   for (const std::string& text : flag.log) {
     probe::LogReport(probe::ParseTracker(text), flag.python, folder);
@@ -54,9 +60,9 @@ void WriteReport(const ReportFlag& flag, const probe::Report& report,
 }
 
 void TryToWriteReport(const ReportFlag& flag, const probe::Report& report,
-                      const probe::KeptEvents& events) {
+                      const probe::KeptEvents& events, const std::string& interim) {
   try {
-    WriteReport(flag, report, events.All(), events.left_out());
+    WriteReport(flag, report, events.All(), events.left_out(), interim);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "recprobe: %s\n", error.what());
   }

@@ -33,12 +33,14 @@ void AddReportFlag(CLI::App& command, ReportFlag& flag);
 void CheckReportFlag(ReportFlag& flag, const std::vector<std::string>& command);
 
 // Writes report.json, report.html and trace.json, prints the path to stderr, and logs the report.
-// Does nothing if no report is wanted. Throws Error (kIo).
+// Does nothing if no report is wanted. `interim`: folder of the report that this one replaces;
+// empty: there is none. Throws Error (kIo).
 void WriteReport(const ReportFlag& flag, const probe::Report& report,
-                 const std::vector<probe::TimedEvent>& events, uint64_t events_left_out);
+                 const std::vector<probe::TimedEvent>& events, uint64_t events_left_out,
+                 const std::string& interim = "");
 
 // The same, but prints errors instead of throwing: the exit code is that of the watched command.
 void TryToWriteReport(const ReportFlag& flag, const probe::Report& report,
-                      const probe::KeptEvents& events);
+                      const probe::KeptEvents& events, const std::string& interim);
 
 }  // namespace recpack::tool

@@ -13,6 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Tells whether a folder is one in which a report is being written (report_files.cc).
+bool IsTemporary(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  const size_t end = name.rfind(".tmp-");
+  return end != std::string::npos &&
+         name.find_first_not_of("0123456789", end + 5) == std::string::npos;
+}
+
 // Returns paths of report.json files, sorted. Folders that cannot be read are added to `left_out`.
 std::vector<std::string> PathsBelow(const std::string& folder, std::vector<LeftOut>& left_out) {
   std::vector<std::string> paths;
@@ -25,7 +33,7 @@ std::vector<std::string> PathsBelow(const std::string& folder, std::vector<LeftO
          entry.increment(code)) {
       std::error_code ignored;
       if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
-        folders.push_back(entry->path());
+        if (!IsTemporary(entry->path())) folders.push_back(entry->path());
       } else if (entry->path().filename() == "report.json") {
         paths.push_back(entry->path());
       }

@@ -131,11 +131,16 @@ void AddNotes(const JobReports& ranks, MergedJob& job) {
   bool upper_bound = false;
   for (const KeptReport& rank : ranks) {
     without_waits += HasWaits(rank) ? 0 : 1;
+    job.running += rank.job.running ? 1 : 0;
     ended_badly += rank.job.exit_code.value_or(0) != 0 ? 1 : 0;
     upper_bound |= rank.verdict.upper_bound;
   }
   if (without_waits > 0 && without_waits < ranks.size()) {
     job.notes.push_back(format("{} of its reports saw no waits for input", without_waits));
+  }
+  if (job.running > 0) {
+    job.notes.push_back(format("{} of its programs go{} on: figures of the time so far",
+                               job.running, job.running == 1 ? "es" : ""));
   }
   NoteHiddenLoss(ranks, job);
   if (ended_badly > 0) {
@@ -183,6 +188,11 @@ void AddTo(MergedHours& sum, const MergedJob& job) {
 }
 
 }  // namespace
+
+size_t Merge::running() const {
+  return std::accumulate(jobs.begin(), jobs.end(), size_t{0},
+                         [](size_t sum, const MergedJob& job) { return sum + job.running; });
+}
 
 Merge MergeReports(FoundReports found) {
   Merge merge{.reports = found.reports.size(), .left_out = std::move(found.left_out)};

@@ -14,6 +14,7 @@ struct MergedJob {
   std::string name;
   std::string user;
   std::vector<std::string> hosts;
+  size_t running = 0;      // reports of programs that go on
   std::vector<int> ranks;  // ranks with a report; empty if the job had a single process
   int world_size = 1;
   std::vector<std::string> reports;  // paths
@@ -40,6 +41,9 @@ struct Merge {
   MergedHours gpus;
   MergedHours devices;  // jobs without GPUs, or with an unknown number
   std::vector<LeftOut> left_out;
+
+  // Number of reports whose programs go on.
+  size_t running() const;
 };
 
 Merge MergeReports(FoundReports found);

@@ -65,6 +65,7 @@ Json JobJson(const MergedJob& job) {
           {"user", job.user},
           {"hosts", job.hosts},
           {"ranks", job.ranks},
+          {"running", job.running},
           {"world_size", job.world_size},
           {"unit", job.gpus ? "GPU-hours" : "device-hours"},
           {"hours", job.hours},
@@ -89,6 +90,9 @@ std::string MergeText(const Merge& merge) {
   for (const MergedJob& job : merge.jobs) text += Row(job);
   text += format("\n{} job{}, {} report{}\n", merge.jobs.size(), merge.jobs.size() == 1 ? "" : "s",
                  merge.reports, merge.reports == 1 ? "" : "s");
+  if (merge.running() > 0) {
+    text += format("{} program{} on\n", merge.running(), merge.running() == 1 ? " goes" : "s go");
+  }
   text += Total("GPU", merge.gpus) + Total("device", merge.devices);
   if (merge.unknown > 0) {
     text += format("{} job{} with unknown loss: no waits for input were seen\n", merge.unknown,
@@ -106,6 +110,7 @@ std::string MergeJson(const Merge& merge) {
       {"jobs", Json::array()},
       {"reports", merge.reports},
       {"unknown", merge.unknown},
+      {"running", merge.running()},
       {"total", {{"GPU-hours", HoursJson(merge.gpus)}, {"device-hours", HoursJson(merge.devices)}}},
       {"left_out", Json::array()}};
   for (const MergedJob& job : merge.jobs) json["jobs"].push_back(JobJson(job));

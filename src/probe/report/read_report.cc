@@ -70,6 +70,7 @@ Job ParseJob(const ReportMembers& members) {
     if (!job.begin) members.Refuse("is not an ISO 8601 time", "begin");
   }
   job.seconds = members.Number("seconds", 0, kMost);
+  job.running = members.Has("running") && members.Flag("running");
   job.exit_code = members.OptionalInteger("exit_code", INT32_MIN, INT32_MAX);
   job.gpus = members.OptionalInteger("gpus", 0, kMostRank);
   job.batch_size = members.OptionalInteger("batch_size", 1, INT32_MAX);

@@ -35,6 +35,7 @@ struct Job {
   int process = 0;
   std::optional<int64_t> begin;   // ns since 1970
   double seconds = 0;             // watched
+  bool running = false;           // the report is of the time so far; a later one replaces it
   std::optional<int> exit_code;   // nullopt if recprobe did not wait for it
   std::optional<int> gpus;        // number of GPUs used, if known
   std::optional<int> batch_size;  // reported by a loader, if any
@@ -138,5 +139,10 @@ struct ReportFile {
 // folder cannot be written, and then leaves nothing behind.
 std::string WriteReportFiles(FileSystem& files, const std::string& folder,
                              const std::vector<ReportFile>& contents);
+
+// Replaces the files of a report in the folder that WriteReportFiles() returned, each atomically,
+// and adds those that it lacks. Throws Error (kIo).
+void ReplaceReportFiles(FileSystem& files, const std::string& folder,
+                        const std::vector<ReportFile>& contents);
 
 }  // namespace recpack::probe

@@ -63,7 +63,8 @@ void WriteNewFolder(FileSystem& files, const fs::path& path,
 }
 
 // Fills an existing folder in place: it may be a mount point or a link, which cannot be replaced.
-void FillFolder(FileSystem& files, const fs::path& path, const std::vector<ReportFile>& contents) {
+void FillFolder(FileSystem& files, const fs::path& path, const std::vector<ReportFile>& contents,
+                bool replaces = false) {
   const fs::path temporary = path / format(".tmp-{}", ::getpid());
   size_t there = 0;  // files that were moved into the folder
   try {
@@ -73,11 +74,18 @@ void FillFolder(FileSystem& files, const fs::path& path, const std::vector<Repor
       files.Rename((temporary / name).string(), (path / name).string(), true);
     }
   } catch (...) {
-    for (size_t i = 0; i < there; ++i) Remove(path / contents[i].name);
+    for (size_t i = 0; i < there && !replaces; ++i) Remove(path / contents[i].name);
     Remove(temporary);
     throw;
   }
   Remove(temporary);
+}
+
+Error NotWritten(const fs::path& path, const Error& error, const char* what) {
+  return {error.kind(),
+          format("{}: {}", what, error.reason()),
+          {.path = path.string()},
+          error.advice()};
 }
 
 void Put(FileSystem& files, const fs::path& path, const std::vector<ReportFile>& contents) {
@@ -110,8 +118,16 @@ std::string WriteReportFiles(FileSystem& files, const std::string& folder,
     Put(files, path, contents);
     return path.string();
   } catch (const Error& error) {
-    throw Error(error.kind(), "no report was written: " + error.reason(), {.path = path.string()},
-                error.advice());
+    throw NotWritten(path, error, "no report was written");
+  }
+}
+
+void ReplaceReportFiles(FileSystem& files, const std::string& folder,
+                        const std::vector<ReportFile>& contents) {
+  try {
+    FillFolder(files, folder, contents, true);
+  } catch (const Error& error) {
+    throw NotWritten(folder, error, "the report was not replaced");
   }
 }
 

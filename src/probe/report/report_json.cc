@@ -38,6 +38,7 @@ Json ToJson(const Job& job) {
           {"process", job.process > 0 ? Json(job.process) : Json()},
           {"begin", job.begin ? Json(ClockText(*job.begin)) : Json()},
           {"seconds", job.seconds},
+          {"running", job.running},
           {"exit_code", OrNull(job.exit_code)},
           {"gpus", OrNull(job.gpus)},
           {"batch_size", OrNull(job.batch_size)}};

@@ -85,7 +85,8 @@ void AddUnseen(Report& report) {
   add(!job.rank && job.rank_unseen.empty(), "rank: no launcher (torchrun, MPI, Slurm) set one");
   add(!job.begin, "begin of the job: the clock of its trace is unknown");
   add(job.host.empty() || job.user.empty(), "host and user: a trace does not name them");
-  add(!job.exit_code, "exit code: known only if recprobe ran the command");
+  add(job.running, "what comes later: the program goes on, and later reports replace this one");
+  add(!job.exit_code && !job.running, "exit code: known only if recprobe ran the command");
   add(!report.stages.empty() && std::none_of(report.stages.begin(), report.stages.end(),
                                              [](const auto& stage) { return stage.ceiling; }),
       "ceilings of the loader's stages: not measured in this run");

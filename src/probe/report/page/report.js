@@ -30,7 +30,7 @@ function masthead() {
   const facts = [
     job.host && `on ${job.host}`, job.user && `by ${job.user}`,
     job.begin && job.begin.slice(0, 19).replace('T', ' ') + ' UTC',
-    `${seconds(job.seconds)} watched`, job.rank !== null && `rank ${job.rank} of ${job.world_size}`,
+    `${seconds(job.seconds)} watched${job.running ? ' so far' : ''}`, job.rank !== null && `rank ${job.rank} of ${job.world_size}`,
     job.gpus !== null && (job.gpus === 1 ? '1 GPU' : `${job.gpus} GPUs`),
     job.exit_code !== null && `exit code ${job.exit_code}`
   ];
