@@ -17,6 +17,7 @@ from .events import out_of_the_way
 _NUMBER = struct.Struct('@L')
 _PROBES = 4937, 5113, 4871  # us: values of the interval by which its place is found
 _IN_A_HURRY = 1e-4  # s
+_LONG_TURNS = 0.05  # s: a program that wants such turns of its threads gets them
 _MOST = 4 << 20  # bytes of the interpreter's state that are searched
 _MONOTONIC, _CLOSED_AT_EXEC = 1, 0o2000000
 _SET_TIMER_SLACK, _SLACK = 29, 10_000  # ns
@@ -76,6 +77,9 @@ class _Timer:
         self.prctl(_SET_TIMER_SLACK, self.number(_SLACK), *3 * [self.number(0)])
 
     def sleep(self, seconds):
+        if _State.wished > _LONG_TURNS:
+            time.sleep(seconds)
+            return
         whole = int(seconds)
         once = struct.pack('@llll', 0, 0, whole, max(1, int((seconds - whole) * 1e9)))
         # A program that closes all files may have another one under the timer's number by now.
@@ -101,6 +105,8 @@ def _set_by_program(interval, /):
 def in_a_hurry(work, *words):
     """Calls work(*words), which gives up the lock many times, as imports and readers of files do:
     each time it would wait for it."""
+    if sys.getswitchinterval() > _LONG_TURNS:
+        return work(*words)
     wished = _State.hurried = sys.getswitchinterval()
     _set(_IN_A_HURRY)
     try:
@@ -114,8 +120,10 @@ def in_a_hurry(work, *words):
 def prepare():
     """Makes the timer, and imports what samples need. To be called by the program's main thread:
     it may close all files while another one reads."""
-    import linecache, tokenize  # noqa: E401, F401
     wished = sys.getswitchinterval()
+    if wished > _LONG_TURNS:
+        return
+    import linecache, tokenize  # noqa: E401, F401
     try:
         _State.timer = in_a_hurry(_Timer)
     except Exception:  # another interpreter: samples come when the lock is free
