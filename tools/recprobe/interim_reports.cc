@@ -40,7 +40,10 @@ void InterimReports::Update(const probe::Watch& watch) {
 }
 
 void InterimReports::Write(const probe::Watch& watch) {
-  const probe::Evidence evidence = watch.Collected();
+  probe::Evidence evidence = watch.Collected();
+  if (evidence.trainers.empty() && evidence.no_steps.empty()) {
+    evidence.no_steps = "the program has reported no steps so far";
+  }
   probe::ReportParts parts = parts_;
   parts.job.running = true;
   parts.job.seconds = probe::Seconds(EventLog::Now() - parts.begin);
