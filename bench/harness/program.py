@@ -37,6 +37,11 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def gigabytes_in(folder: pathlib.Path) -> float:
+    """What the files in a folder take of the disk."""
+    return sum(path.lstat().st_blocks for path in folder.rglob('*')) * 512 / 1e9
+
+
 def rows_of(path: pathlib.Path | None) -> dict[str, dict]:
     """The rows that a file of results has, by name, each with the machine that it was measured on."""
     if path is None or not path.exists():
@@ -112,4 +117,5 @@ def main(about: str, prepare: Callable[[Setting, Callable], None] | None,
     if not options.out:
         write(results, None)
     say(f'{len(results["rows"])} rows in {time.monotonic() - began:.0f} s')
+    say(f'{options.work} keeps {gigabytes_in(options.work):.1f} GB for the next run: remove it when there is none')
 
