@@ -87,15 +87,23 @@ class CpuConvolution final : public Convolution {
         bias_ ? DnnlDense({spec.out_channels}, ElementType::kF32) : memory::desc();
     constexpr auto kDirect = dnnl::algorithm::convolution_direct;
     const auto& engine = context.engine;
+    const dnnl::primitive_attr attributes = Scratchpad::Attributes();
 
     const Forwards::primitive_desc forward(engine, dnnl::prop_kind::forward_training, kDirect,
-                                           any(x), weights, bias, any(y), strides, pad, pad);
+                                           any(x), weights, bias, any(y), strides, pad, pad,
+                                           attributes);
     const BackwardsData::primitive_desc data(engine, kDirect, any(x), weights, any(y), strides, pad,
-                                             pad, forward);
+                                             pad, forward, attributes);
     BackwardsWeights::primitive_desc gradient(engine, kDirect, any(x), d_weights,
                                               own_bias_gradient_ ? memory::desc() : bias, any(y),
-                                              strides, pad, pad, forward);
+                                              strides, pad, pad, forward, attributes);
     PassOverOverrun(spec, gradient);
+    forward_space_ = forward.scratchpad_desc();
+    data_space_ = data.scratchpad_desc();
+    gradient_space_ = gradient.scratchpad_desc();
+    for (const auto& space : {forward_space_, data_space_, gradient_space_}) {
+      context.scratchpad->Reserve(space, engine);
+    }
     forward_ = Forwards(forward);
     data_ = BackwardsData(data);
     gradient_ = BackwardsWeights(gradient);
@@ -129,14 +137,17 @@ class CpuConvolution final : public Convolution {
                                                  {DNNL_ARG_WEIGHTS, forward_weights_.memory()},
                                                  {DNNL_ARG_DST, y_.Out(y)}};
     if (bias_) arguments.emplace(DNNL_ARG_BIAS, bias_memory_);
+    context_.scratchpad->AddTo(arguments, forward_space_, context_.engine);
     forward_.execute(context_.stream, arguments);
     y_.Finish(context_);
   }
 
   void BackwardData(const void* dy, void* dx) override {
-    data_.execute(context_.stream, {{DNNL_ARG_DIFF_DST, data_dy_.In(context_, dy)},
-                                    {DNNL_ARG_WEIGHTS, data_weights_.memory()},
-                                    {DNNL_ARG_DIFF_SRC, data_dx_.Out(dx)}});
+    std::unordered_map<int, memory> arguments = {{DNNL_ARG_DIFF_DST, data_dy_.In(context_, dy)},
+                                                 {DNNL_ARG_WEIGHTS, data_weights_.memory()},
+                                                 {DNNL_ARG_DIFF_SRC, data_dx_.Out(dx)}};
+    context_.scratchpad->AddTo(arguments, data_space_, context_.engine);
+    data_.execute(context_.stream, arguments);
     data_dx_.Finish(context_);
   }
 
@@ -151,6 +162,7 @@ class CpuConvolution final : public Convolution {
       d_bias_memory_.set_data_handle(d_bias);
       arguments.emplace(DNNL_ARG_DIFF_BIAS, d_bias_memory_);
     }
+    context_.scratchpad->AddTo(arguments, gradient_space_, context_.engine);
     gradient_.execute(context_.stream, arguments);
     d_weights_.Finish(context_);
   }
@@ -161,6 +173,7 @@ class CpuConvolution final : public Convolution {
   Forwards forward_;
   BackwardsData data_;
   BackwardsWeights gradient_;
+  memory::desc forward_space_, data_space_, gradient_space_;  // of the scratchpad
   DnnlArray forward_weights_, data_weights_, d_weights_;
   DnnlArray x_, y_, data_dy_, data_dx_, gradient_x_, gradient_dy_;
   memory bias_memory_, d_bias_memory_;

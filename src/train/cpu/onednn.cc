@@ -62,6 +62,28 @@ bool IsOutOfMemory(const std::exception& error) noexcept {
          (of_dnnl != nullptr && of_dnnl->status == dnnl_out_of_memory);
 }
 
+dnnl::primitive_attr Scratchpad::Attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+void Scratchpad::Reserve(const memory::desc& needed, const dnnl::engine& engine) {
+  const size_t bytes = needed.get_size();
+  if (bytes <= bytes_) return;
+  buffer_ = {};
+  bytes_ = 0;
+  const auto count = static_cast<memory::dim>(bytes);
+  buffer_ = dnnl::memory({{count}, memory::data_type::u8, memory::format_tag::a}, engine);
+  bytes_ = bytes;
+}
+
+void Scratchpad::AddTo(std::unordered_map<int, dnnl::memory>& arguments, const memory::desc& needed,
+                       const dnnl::engine& engine) const {
+  if (needed.get_size() == 0) return;
+  arguments.emplace(DNNL_ARG_SCRATCHPAD, dnnl::memory(needed, engine, buffer_.get_data_handle()));
+}
+
 DnnlArray::DnnlArray(const CpuContext& context, const memory::desc& ours,
                      const memory::desc& theirs)
     : same_(ours == theirs), ours_(ours, context.engine, nullptr) {

@@ -4,6 +4,7 @@
 #include <dnnl.hpp>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "recpack/base/error.h"
 #include "src/train/cpu/team.h"
@@ -12,11 +13,30 @@
 
 namespace recpack::train {
 
+// Workspace that the primitives of a device share, as they run one after another. oneDNN's own is
+// kept for each thread and counted there: where primitives end on another thread, it is lost.
+class Scratchpad {
+ public:
+  // Attributes of primitives that are given their workspace.
+  static dnnl::primitive_attr Attributes();
+
+  // Makes room for a primitive, before it runs.
+  void Reserve(const dnnl::memory::desc& needed, const dnnl::engine& engine);
+  // Adds the workspace to the arguments of a primitive; `needed`: as it says (scratchpad_desc()).
+  void AddTo(std::unordered_map<int, dnnl::memory>& arguments, const dnnl::memory::desc& needed,
+             const dnnl::engine& engine) const;
+
+ private:
+  dnnl::memory buffer_;
+  size_t bytes_ = 0;
+};
+
 // Per device. Must outlive its operations.
 struct CpuContext {
   dnnl::engine engine;
   dnnl::stream stream;
   Team team;
+  std::unique_ptr<Scratchpad> scratchpad = std::make_unique<Scratchpad>();
 };
 
 dnnl::memory::data_type DnnlType(ElementType type);
