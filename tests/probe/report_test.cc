@@ -374,7 +374,7 @@ TEST(ReportFiles, AFolderThatCannotBeFilledStaysEmpty) {
 TEST(ReportFiles, AreReplacedAndAddedTo) {
   const TemporaryFolder folder;
   const std::string to = WriteReportFiles(PosixFiles(), folder / "new", {{"a", "1"}});
-  ReplaceReportFiles(PosixFiles(), to, {{"a", "2"}, {"b", "3"}});
+  EXPECT_EQ(WriteReportFiles(PosixFiles(), to, {{"a", "2"}, {"b", "3"}}, to), to);
   std::ifstream file(to + "/a");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "2");
   EXPECT_EQ(std::distance(fs::directory_iterator(to), {}), 2);
@@ -386,7 +386,7 @@ TEST(ReportFiles, ThatCannotBeReplacedStay) {
   const std::string to = WriteReportFiles(files, folder / "new", {{"a", "1"}});
   files.room = 0;
   try {
-    ReplaceReportFiles(files, to, {{"a", "2"}});
+    WriteReportFiles(files, to, {{"a", "2"}}, to);
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("the report was not replaced"));

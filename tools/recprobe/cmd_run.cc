@@ -203,7 +203,6 @@ int RunAndWatch(RunFlags& flags) {
                       .events = events,
                       .free_events_after = FreeEventsAfter(flags),
                       .most_events = flags.watch.report.most_events()});
-  parts.ceilings = probe::KeptCeilings();
   InterimReports interim(flags.watch.report, flags.report_every, parts);
   Ended ended{.end = WatchToItsEnd(flags, *child, metrics, interim, watch),
               .evidence = watch.Collected()};
@@ -221,6 +220,7 @@ int RunAndWatch(RunFlags& flags) {
   }
   ended.trace = SumUp(flags, events, watch.Events(), unseen);
   ended.verdict = probe::Decide(ended.evidence);
+  parts.ceilings = probe::KeptCeilings();
   const int finding =
       ShowVerdict(ended.verdict, probe::MakeLoaderUse(ended.evidence, parts.ceilings), flags.watch,
                   flags.trace ? &*ended.trace : nullptr);

@@ -1,22 +1,16 @@
 #include "tools/recprobe/interim_reports.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <utility>
-#include <vector>
 
 #include "recpack/base/event_log.h"
 #include "recpack/base/file.h"
 #include "src/probe/causes/decide.h"
 #include "src/probe/util/units.h"
+#include "tools/recprobe/pace.h"
 
 namespace recpack::tool {
-namespace {
-
-constexpr double kMostOfACore = 0.002;
-
-}  // namespace
 
 InterimReports::InterimReports(const ReportFlag& flag, double every, probe::ReportParts parts)
     : flag_(flag),
@@ -34,9 +28,7 @@ void InterimReports::Update(const probe::Watch& watch) {
     if (error_ != error.what()) std::fprintf(stderr, "recprobe: %s\n", error.what());
     error_ = error.what();
   }
-  const std::chrono::duration<double> cost = Clock::now() - begin;
-  next_ =
-      begin + std::max(every_, std::chrono::duration_cast<Clock::duration>(cost / kMostOfACore));
+  next_ = NextOfWork(begin, every_);
 }
 
 void InterimReports::Write(const probe::Watch& watch) {
@@ -48,15 +40,13 @@ void InterimReports::Write(const probe::Watch& watch) {
   parts.job.running = true;
   parts.job.seconds = probe::Seconds(EventLog::Now() - parts.begin);
   parts.timeline = watch.SampledTimeline();
+  parts.ceilings = probe::KeptCeilings();
   const probe::Report report =
       probe::MakeReport(std::move(parts), evidence, probe::Decide(evidence));
-  const std::vector<probe::ReportFile> contents = {{"report.json", probe::ReportJson(report)},
-                                                   {"report.html", probe::ReportPage(report)}};
-  if (folder_.empty()) {
-    folder_ = probe::WriteReportFiles(PosixFiles(), flag_.folder, contents);
-  } else {
-    probe::ReplaceReportFiles(PosixFiles(), folder_, contents);
-  }
+  folder_ = probe::WriteReportFiles(
+      PosixFiles(), flag_.folder,
+      {{"report.json", probe::ReportJson(report)}, {"report.html", probe::ReportPage(report)}},
+      folder_);
 }
 
 }  // namespace recpack::tool

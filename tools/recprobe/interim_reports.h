@@ -14,7 +14,7 @@ namespace recpack::tool {
 class InterimReports {
  public:
   // `every`: seconds from one report to the next; 0: none is written. `parts`: of each report;
-  // timeline and seconds are filled in.
+  // timeline, ceilings and seconds are filled in.
   InterimReports(const ReportFlag& flag, double every, probe::ReportParts parts);
 
   // Call it after each sample. Replaces the report if the next one is due: after `every` seconds,

@@ -5,6 +5,7 @@
 
 #include "recpack/base/event_log.h"
 #include "src/probe/causes/decide.h"
+#include "tools/recprobe/pace.h"
 
 namespace recpack::tool {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr size_t kLatestSteps = 10'000;  // per trainer, for the verdict
-constexpr double kMostCost = 0.002;      // of a core
 
 // Returns an empty label if the launcher's environment is invalid or cannot be read.
 std::string RankLabel(const probe::Job& job) {
@@ -55,10 +55,7 @@ void LiveMetrics::Update(const probe::Watch& watch) {
     evidence.trainers = watch.Trainers(most);
   }
   server_->Publish(metrics_->Text(evidence, verdict, watch.Gpus(), EventLog::Now()));
-  const auto end = Clock::now();
-  const auto cost = std::chrono::duration<double>(end - begin) / kMostCost;
-  const auto usual = std::clamp<Clock::duration>(begin - begin_, 1s, 15s);
-  next_ = begin + std::max(usual, std::chrono::duration_cast<Clock::duration>(cost));
+  next_ = NextOfWork(begin, std::clamp<Clock::duration>(begin - begin_, 1s, 15s));
 }
 
 }  // namespace recpack::tool

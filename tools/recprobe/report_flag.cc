@@ -43,16 +43,12 @@ void WriteReport(const ReportFlag& flag, const probe::Report& report,
                  const std::vector<probe::TimedEvent>& events, uint64_t events_left_out,
                  const std::string& interim) {
   if (!flag.wanted()) return;
-  const std::vector<probe::ReportFile> contents = {
-      {"report.json", probe::ReportJson(report)},
-      {"report.html", probe::ReportPage(report)},
-      {"trace.json", probe::ChromeTrace(report, events, events_left_out)}};
-  std::string folder = interim;
-  if (interim.empty()) {
-    folder = probe::WriteReportFiles(PosixFiles(), flag.folder, contents);
-  } else {
-    probe::ReplaceReportFiles(PosixFiles(), interim, contents);
-  }
+  const std::string folder =
+      probe::WriteReportFiles(PosixFiles(), flag.folder,
+                              {{"report.json", probe::ReportJson(report)},
+                               {"report.html", probe::ReportPage(report)},
+                               {"trace.json", probe::ChromeTrace(report, events, events_left_out)}},
+                              interim);
   std::fprintf(stderr, "\nreport: %s/report.html\n", folder.c_str());
   for (const std::string& text : flag.log) {
     probe::LogReport(probe::ParseTracker(text), flag.python, folder);

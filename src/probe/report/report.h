@@ -135,14 +135,12 @@ struct ReportFile {
 
 // Writes all files or none to a folder that is new or empty (it may be a mount point or a link). If
 // the folder was filled since CheckReportFolder(), by the program or by another rank, writes to
-// FOLDER-PID instead. Returns the folder written. Throws Error (kIo) if the disk is full or the
-// folder cannot be written, and then leaves nothing behind.
+// FOLDER-PID instead. `earlier`: the folder that an earlier call returned, in which these files
+// replace those of the same name, each atomically; empty: there was none. Returns the folder
+// written. Throws Error (kIo) if the disk is full or the folder cannot be written, and then leaves
+// nothing behind, or the earlier report.
 std::string WriteReportFiles(FileSystem& files, const std::string& folder,
-                             const std::vector<ReportFile>& contents);
-
-// Replaces the files of a report in the folder that WriteReportFiles() returned, each atomically,
-// and adds those that it lacks. Throws Error (kIo).
-void ReplaceReportFiles(FileSystem& files, const std::string& folder,
-                        const std::vector<ReportFile>& contents);
+                             const std::vector<ReportFile>& contents,
+                             const std::string& earlier = "");
 
 }  // namespace recpack::probe

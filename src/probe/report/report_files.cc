@@ -93,6 +93,15 @@ void Put(FileSystem& files, const fs::path& path, const std::vector<ReportFile>&
   IsThere(path) ? FillFolder(files, path, contents) : WriteNewFolder(files, path, contents);
 }
 
+void Replace(FileSystem& files, const std::string& folder,
+             const std::vector<ReportFile>& contents) {
+  try {
+    FillFolder(files, folder, contents, true);
+  } catch (const Error& error) {
+    throw NotWritten(folder, error, "the report was not replaced");
+  }
+}
+
 }  // namespace
 
 void CheckReportFolder(const std::string& folder) {
@@ -105,7 +114,11 @@ void CheckReportFolder(const std::string& folder) {
 }
 
 std::string WriteReportFiles(FileSystem& files, const std::string& folder,
-                             const std::vector<ReportFile>& contents) {
+                             const std::vector<ReportFile>& contents, const std::string& earlier) {
+  if (!earlier.empty()) {
+    Replace(files, earlier, contents);
+    return earlier;
+  }
   fs::path path = PlainPath(folder);
   try {
     try {
@@ -119,15 +132,6 @@ std::string WriteReportFiles(FileSystem& files, const std::string& folder,
     return path.string();
   } catch (const Error& error) {
     throw NotWritten(path, error, "no report was written");
-  }
-}
-
-void ReplaceReportFiles(FileSystem& files, const std::string& folder,
-                        const std::vector<ReportFile>& contents) {
-  try {
-    FillFolder(files, folder, contents, true);
-  } catch (const Error& error) {
-    throw NotWritten(folder, error, "the report was not replaced");
   }
 }
 
