@@ -23,10 +23,10 @@
 #include "src/probe/live/watch.h"
 #include "src/probe/util/units.h"
 #include "tools/recprobe/command.h"
-#include "tools/recprobe/hidden_output.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/run_command.h"
-#include "tools/recprobe/screen.h"
+#include "tools/recprobe/terminal/hidden_output.h"
+#include "tools/recprobe/terminal/screen.h"
 
 namespace recpack::tool {
 namespace {

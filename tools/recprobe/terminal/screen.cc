@@ -1,4 +1,4 @@
-#include "tools/recprobe/screen.h"
+#include "tools/recprobe/terminal/screen.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,4 @@
-#include "tools/recprobe/hidden_output.h"
+#include "tools/recprobe/terminal/hidden_output.h"
 
 #include <fcntl.h>
 #include <unistd.h>
