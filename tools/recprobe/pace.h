@@ -10,10 +10,10 @@ namespace recpack::tool {
 // or later if it would use more than 0.2 % of a core.
 inline std::chrono::steady_clock::time_point NextOfWork(std::chrono::steady_clock::time_point begin,
                                                         std::chrono::steady_clock::duration usual) {
-  using Clock = std::chrono::steady_clock;
   constexpr double kMostCost = 0.002;  // of a core
-  const std::chrono::duration<double> cost = Clock::now() - begin;
-  return begin + std::max(usual, std::chrono::duration_cast<Clock::duration>(cost / kMostCost));
+  const std::chrono::duration<double> cost = std::chrono::steady_clock::now() - begin;
+  return begin + std::max(usual, std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                     cost / kMostCost));
 }
 
 }  // namespace recpack::tool
