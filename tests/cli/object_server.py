@@ -274,7 +274,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         folder = self.of.folder / bucket / query.get('prefix', '')
         if not folder.is_dir():
             return self.send(200, b'<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>')
-        names = sorted(path.name + '/' * path.is_dir() for path in folder.iterdir())
+        if 'delimiter' in query:
+            names = sorted(path.name + '/' * path.is_dir() for path in folder.iterdir())
+        else:
+            names = sorted(str(path.relative_to(folder)) for path in folder.rglob('*') if path.is_file())
         begin = int(query.get('continuation-token', 0))
         some = names[begin:begin + 2]  # small pages
         more = begin + 2 < len(names)

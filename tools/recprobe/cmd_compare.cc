@@ -5,6 +5,7 @@
 #include "src/base/parse_units.h"
 #include "src/probe/report/compare.h"
 #include "tools/recprobe/command.h"
+#include "tools/recprobe/reports/report_store.h"
 
 namespace recpack::tool {
 namespace {
@@ -16,8 +17,8 @@ struct CompareFlags {
 };
 
 int RunCompare(const CompareFlags& flags) {
-  const probe::Comparison comparison = probe::CompareReports(
-      probe::ReadReport(PosixFiles(), flags.a), probe::ReadReport(PosixFiles(), flags.b));
+  const probe::Comparison comparison =
+      probe::CompareReports(FetchReport(flags.a), FetchReport(flags.b));
   std::printf(
       "%s%s",
       (flags.json ? probe::CompareJson(comparison) : probe::CompareText(comparison)).c_str(),
@@ -34,7 +35,7 @@ void AddCompare(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  recprobe compare before after\n");
   const auto flags = std::make_shared<CompareFlags>();
-  command.add_option("A", flags->a, "A report.json, or its folder.")->required();
+  command.add_option("A", flags->a, "A report.json, or its folder; also a URL.")->required();
   command.add_option("B", flags->b, "The report to compare with A.")->required();
   command.add_option_function<std::string>(
       "--fail-above", [flags](const std::string& text) { flags->fail_above = ParseShare(text); },

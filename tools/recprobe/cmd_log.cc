@@ -6,7 +6,7 @@
 #include "src/probe/report/kept_report.h"
 #include "src/probe/trackers/trackers.h"
 #include "tools/recprobe/command.h"
-#include "tools/recprobe/report_flag.h"
+#include "tools/recprobe/reports/report_flag.h"
 
 namespace recpack::tool {
 namespace {

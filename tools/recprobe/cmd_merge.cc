@@ -2,15 +2,14 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <thread>
 
 #include "recpack/base/error.h"
 #include "src/probe/report/merge.h"
 #include "tools/recprobe/command.h"
+#include "tools/recprobe/reports/report_store.h"
 
 namespace recpack::tool {
 namespace {
@@ -23,7 +22,7 @@ struct MergeFlags {
 };
 
 probe::Merge MergeNow(const MergeFlags& flags) {
-  return probe::MergeReports(probe::FindReports(PosixFiles(), flags.folder));
+  return probe::MergeReports(FetchReports(flags.folder));
 }
 
 void Show(const MergeFlags& flags, const probe::Merge& merge) {
@@ -32,14 +31,14 @@ void Show(const MergeFlags& flags, const probe::Merge& merge) {
   std::fflush(stdout);
 }
 
-// Returns nullopt if there is no report yet.
+// Returns nullopt if there is no report yet, or a store does not answer now.
 std::optional<probe::Merge> MergeSoFar(const MergeFlags& flags) {
   try {
     return MergeNow(flags);
   } catch (const Error& error) {
-    std::error_code code;
-    const bool is_file = std::filesystem::is_regular_file(flags.folder, code);
-    if (error.kind() != ErrorKind::kNotFound || is_file) throw;
+    if (error.kind() == ErrorKind::kNotFound) return {};
+    if (error.kind() != ErrorKind::kIo) throw;
+    std::fprintf(stderr, "recprobe: %s\n", error.what());
     return {};
   }
 }
@@ -47,6 +46,7 @@ std::optional<probe::Merge> MergeSoFar(const MergeFlags& flags) {
 // Shows the reports again and again, until no program goes on.
 probe::Merge WatchReports(const MergeFlags& flags) {
   constexpr const char* kClear = "\033[H\033[2J";
+  CheckReportsFolder(flags.folder);
   const bool drawn = !flags.json && ::isatty(STDOUT_FILENO) != 0;
   for (bool first = true;; first = false) {
     std::optional<probe::Merge> merge = MergeSoFar(flags);
@@ -83,11 +83,13 @@ void AddMerge(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  recprobe merge reports\n"
       "  recprobe merge reports --json\n"
-      "  recprobe merge reports --watch\n");
+      "  recprobe merge reports --watch\n"
+      "  recprobe merge s3://bucket/reports\n");
   const auto flags = std::make_shared<MergeFlags>();
   command
       .add_option("folder", flags->folder,
-                  "Folder that contains the reports (report.json, written by run --report).")
+                  "Folder, or s3:// or gs:// URL, that contains the reports (report.json, written "
+                  "by run --report).")
       ->required();
   command.add_flag("--json", flags->json, "Print one JSON object; with --watch, a line each time.");
   CLI::Option* const watch =

@@ -13,7 +13,7 @@
 #include "src/probe/util/units.h"
 #include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/command.h"
-#include "tools/recprobe/report_flag.h"
+#include "tools/recprobe/reports/report_flag.h"
 #include "tools/recprobe/trace_show.h"
 
 namespace recpack::tool {

@@ -16,9 +16,9 @@
 #include "src/probe/gpu/accelerators.h"
 #include "src/probe/hook/python_hook.h"
 #include "src/probe/util/units.h"
-#include "tools/recprobe/interim_reports.h"
 #include "tools/recprobe/job.h"
 #include "tools/recprobe/live_metrics.h"
+#include "tools/recprobe/reports/interim_reports.h"
 #include "tools/recprobe/run_command.h"
 #include "tools/recprobe/watch_flags.h"
 
@@ -224,7 +224,7 @@ int RunAndWatch(RunFlags& flags) {
   const int finding =
       ShowVerdict(ended.verdict, probe::MakeLoaderUse(ended.evidence, parts.ceilings), flags.watch,
                   flags.trace ? &*ended.trace : nullptr);
-  KeepReport(flags, watch, std::move(parts), interim.folder(), std::move(ended));
+  KeepReport(flags, watch, std::move(parts), interim.Finish(), std::move(ended));
   return exit_code != 0 ? exit_code : finding;
 }
 

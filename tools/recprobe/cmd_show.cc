@@ -2,9 +2,9 @@
 #include <memory>
 #include <string>
 
-#include "src/probe/report/kept_report.h"
 #include "src/probe/verdict/verdict.h"
 #include "tools/recprobe/command.h"
+#include "tools/recprobe/reports/report_store.h"
 
 namespace recpack::tool {
 namespace {
@@ -15,7 +15,7 @@ struct ShowFlags {
 };
 
 void RunShow(const ShowFlags& flags) {
-  const probe::KeptReport report = probe::ReadReport(PosixFiles(), flags.report);
+  const probe::KeptReport report = FetchReport(flags.report);
   const std::string text =
       flags.json ? probe::VerdictJson(report.verdict) + "\n" : probe::VerdictText(report.verdict);
   std::fputs(text.c_str(), stdout);
@@ -29,7 +29,8 @@ void AddShow(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  recprobe show report\n");
   const auto flags = std::make_shared<ShowFlags>();
-  command.add_option("report", flags->report, "The report's folder, or its report.json.")
+  command
+      .add_option("report", flags->report, "The report's folder, or its report.json; also a URL.")
       ->required();
   command.add_flag("--json", flags->json, "Print the verdict as one JSON object.");
   command.callback([flags, &exit_code] {

@@ -9,7 +9,7 @@
 #include "src/probe/stages/stage_use.h"
 #include "src/probe/steps/trace_summary.h"
 #include "tools/recprobe/command.h"
-#include "tools/recprobe/report_flag.h"
+#include "tools/recprobe/reports/report_flag.h"
 
 namespace recpack::tool {
 

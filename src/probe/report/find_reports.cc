@@ -53,17 +53,12 @@ auto Identity(const KeptReport& report) {
 
 }  // namespace
 
-FoundReports FindReports(FileSystem& files, const std::string& folder) {
-  if (!fs::is_directory(folder)) {
-    throw Error(ErrorKind::kNotFound, "is not a folder", {.path = folder},
-                "name the folder that contains the reports");
-  }
+FoundReports ReadReports(const std::vector<std::string>& paths, const ReportReader& read) {
   FoundReports found;
   std::map<decltype(Identity(KeptReport())), std::string> known;
-  const std::vector<std::string> paths = PathsBelow(folder, found.left_out);
   for (const std::string& path : paths) {
     try {
-      KeptReport report = ReadReport(files, path);
+      KeptReport report = read(path);
       const auto [first, is_new] = known.emplace(Identity(report), path);
       if (is_new) {
         found.reports.push_back(std::move(report));
@@ -74,11 +69,28 @@ FoundReports FindReports(FileSystem& files, const std::string& folder) {
       found.left_out.push_back({path, error.reason()});
     }
   }
-  if (paths.empty()) {
-    throw Error(ErrorKind::kNotFound, "has no report.json in or below it", {.path = folder},
-                "recprobe run --report FOLDER writes one");
-  }
   return found;
+}
+
+FoundReports FindReports(FileSystem& files, const std::string& folder) {
+  if (!fs::is_directory(folder)) {
+    throw Error(ErrorKind::kNotFound, "is not a folder", {.path = folder},
+                "name the folder that contains the reports");
+  }
+  std::vector<LeftOut> unread;
+  const std::vector<std::string> paths = PathsBelow(folder, unread);
+  if (paths.empty()) throw NoReports(folder);
+  FoundReports found =
+      ReadReports(paths, [&](const std::string& path) { return ReadReport(files, path); });
+  found.left_out.insert(found.left_out.begin(), unread.begin(), unread.end());
+  return found;
+}
+
+Error NoReports(const std::string& folder) {
+  return {ErrorKind::kNotFound,
+          "has no report.json in or below it",
+          {.path = folder},
+          "recprobe run --report FOLDER writes one"};
 }
 
 }  // namespace recpack::probe

@@ -1,9 +1,11 @@
 // Reads report.json files (docs/format/report.md), as far as merge and compare need them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "src/probe/report/report.h"
 #include "src/probe/verdict/verdict.h"
@@ -36,6 +38,15 @@ struct FoundReports {
   std::vector<KeptReport> reports;  // sorted by path
   std::vector<LeftOut> left_out;
 };
+
+using ReportReader = std::function<KeptReport(const std::string& path)>;
+
+// Reads reports in this order. Those that cannot be read (`read` throws Error), and copies of the
+// same report, go to `left_out`.
+FoundReports ReadReports(const std::vector<std::string>& paths, const ReportReader& read);
+
+// Returns the error (kNotFound) for a folder without reports.
+Error NoReports(const std::string& folder);
 
 // Reads all report.json files in and below a folder. Damaged ones, and copies of the same report,
 // go to `left_out`. Throws Error (kNotFound) if there is no such folder or no report.json in it.

@@ -26,9 +26,8 @@ std::string RefuseCut(const Exchange& exchange) {
   return !exchange.ok() || ends ? "" : "the listing has no end";
 }
 
-}  // namespace
-
-StoreFolder ListStoreFolder(const std::string& text) {
+// `delimiter`: what ends a name; empty: all objects below are listed.
+StoreFolder List(const std::string& text, const std::string& delimiter) {
   const Url url = ParseUrl(text);
   if (url.scheme.starts_with("http")) {
     throw Error(ErrorKind::kUnsupported, "a web server has no listing of files",
@@ -41,8 +40,8 @@ StoreFolder ListStoreFolder(const std::string& text) {
   std::string token;
   do {
     // Names come percent-encoded: XML cannot hold all characters of a key.
-    Headers query = {
-        {"list-type", "2"}, {"prefix", prefix}, {"delimiter", "/"}, {"encoding-type", "url"}};
+    Headers query = {{"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
+    if (!delimiter.empty()) query.emplace_back("delimiter", delimiter);
     if (!token.empty()) query.emplace_back("continuation-token", token);
     const auto make = [&] {
       Request request = service.MakeForBucket(url, query);
@@ -68,6 +67,12 @@ StoreFolder ListStoreFolder(const std::string& text) {
   } while (!token.empty());
   return folder;
 }
+
+}  // namespace
+
+StoreFolder ListStoreFolder(const std::string& url) { return List(url, "/"); }
+
+std::vector<ListedObject> ListBelow(const std::string& url) { return List(url, "").objects; }
 
 std::vector<ListedObject> ListFolder(const std::string& url) {
   return ListStoreFolder(url).objects;

@@ -29,4 +29,8 @@ StoreFolder ListStoreFolder(const std::string& url);
 // Lists the objects alone.
 std::vector<ListedObject> ListFolder(const std::string& url);
 
+// Lists all objects in and below the "folder", in the order of their keys. Throws as
+// ListStoreFolder().
+std::vector<ListedObject> ListBelow(const std::string& url);
+
 }  // namespace recpack::remote

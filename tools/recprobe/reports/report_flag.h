@@ -12,7 +12,7 @@
 namespace recpack::tool {
 
 struct ReportFlag {
-  std::string folder;              // empty: no report
+  std::string folder;              // or URL; empty: no report
   std::vector<std::string> log;    // trackers, as ParseTracker() takes them
   std::string python = "python3";  // that has their packages
 
@@ -34,7 +34,8 @@ void CheckReportFlag(ReportFlag& flag, const std::vector<std::string>& command);
 
 // Writes report.json, report.html and trace.json, prints the path to stderr, and logs the report.
 // Does nothing if no report is wanted. `interim`: folder of the report that this one replaces;
-// empty: there is none. Throws Error (kIo).
+// empty: there is none. If a store cannot be written to, prints why, and writes to the new folder
+// recprobe-report instead. Throws Error (kIo).
 void WriteReport(const ReportFlag& flag, const probe::Report& report,
                  const std::vector<probe::TimedEvent>& events, uint64_t events_left_out,
                  const std::string& interim = "");
