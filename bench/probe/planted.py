@@ -51,7 +51,8 @@ def judged(done: list[dict]) -> None:
         case['judged'] = judge.judge(case, truths)
 
 
-def run_all(given: argparse.Namespace, programs: Programs) -> tuple[list[dict], dict]:
+def run_all(given: argparse.Namespace, programs: Programs,
+            kept_cases: drawn_run.DoneCases) -> tuple[list[dict], dict]:
     kinds = chosen(given.only)
     ready_ms = programs.ready_ms()
     print(f'a batch alone takes, ms: {ready_ms}', flush=True)
@@ -64,6 +65,9 @@ def run_all(given: argparse.Namespace, programs: Programs) -> tuple[list[dict], 
         kind = kinds[number % len(kinds)]
         if kind.name in unavailable:
             continue
+        if number in kept_cases.taken_over:
+            done.append(kept_cases.taken_over[number])
+            continue
         case = cases.draw(kind, number, given.seed, ready_ms)
         try:
             done.append(truth.measure(programs, case))
@@ -73,8 +77,10 @@ def run_all(given: argparse.Namespace, programs: Programs) -> tuple[list[dict], 
             continue
         if trace_ml and kind.program == 'torch':
             done[-1]['traceml'] = trace_ml.says(case)
+        kept_cases.keep(number, done[-1])
         judged(done)
         print(table.line(number, done[-1]), flush=True)
+    judged(done)
     return done, unavailable
 
 
@@ -89,10 +95,12 @@ def main() -> None:
     work = pathlib.Path(tempfile.mkdtemp(prefix='planted-'))
     programs = Programs(given.build.resolve(), work, given.venvs)
     try:
-        done, unavailable = run_all(given, programs)
+        kept_cases = drawn_run.DoneCases(given)
+        done, unavailable = run_all(given, programs, kept_cases)
         results = {'date': machine.today(), 'machine': machine.describe(work), 'seed': given.seed,
                    'tuning_seeds': [drawn_run.TUNING_SEEDS.start, drawn_run.TUNING_SEEDS.stop - 1],
-                   'load_average': os.getloadavg(), 'summary': judge.summary(done),
+                   'taken_over': len(kept_cases.taken_over), 'load_average': os.getloadavg(),
+                   'summary': judge.summary(done),
                    'confusion': table.confusion(done), 'traceml': compared(done),
                    'unavailable': unavailable, 'cases': done}
     finally:
@@ -103,6 +111,7 @@ def main() -> None:
     print(json.dumps(results['summary'], indent=1))
     if given.out:
         kept.write(results, given.out)
+        kept_cases.end()
 
 
 if __name__ == '__main__':

@@ -36,13 +36,17 @@ def arguments() -> argparse.Namespace:
     return given
 
 
-def run_all(given: argparse.Namespace, programs: Programs) -> tuple[list[dict], dict]:
+def run_all(given: argparse.Namespace, programs: Programs,
+            kept_cases: drawn_run.DoneCases) -> tuple[list[dict], dict]:
     kinds = [kind for kind in several.KINDS if given.only in kind.name]
     done, unavailable = [], {}
     for number in range(given.cases):
         kind = kinds[number % len(kinds)]
         try:
-            case = several.measure(programs, several.draw(kind, number, given.seed))
+            case = kept_cases.taken_over.get(number)
+            if case is None:
+                case = several.measure(programs, several.draw(kind, number, given.seed))
+                kept_cases.keep(number, case)
         except Unavailable as reason:
             unavailable[kind.name] = f'unavailable: {reason}'
             print(f'{kind.name}: {unavailable[kind.name]}', file=sys.stderr)
@@ -62,11 +66,13 @@ def main() -> None:
     programs = Programs(given.build.resolve(), work, given.venvs)
     load_before = os.getloadavg()
     try:
-        done, unavailable = run_all(given, programs)
+        kept_cases = drawn_run.DoneCases(given)
+        done, unavailable = run_all(given, programs, kept_cases)
         results = {'date': machine.today(), 'machine': machine.describe(work), 'seed': given.seed,
                    'tuning_seeds': [drawn_run.TUNING_SEEDS.start, drawn_run.TUNING_SEEDS.stop - 1],
                    'load_average_before': load_before, 'load_average': os.getloadavg(),
-                   'note': given.note, 'summary': several.summary(done),
+                   'taken_over': len(kept_cases.taken_over), 'note': given.note,
+                   'summary': several.summary(done),
                    'unavailable': unavailable, 'cases': done}
     finally:
         programs.close()
@@ -75,6 +81,7 @@ def main() -> None:
     print(json.dumps(results['summary'], indent=1))
     if given.out:
         kept.write(results, given.out)
+        kept_cases.end()
 
 
 if __name__ == '__main__':
