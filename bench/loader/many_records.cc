@@ -1,14 +1,15 @@
 // A data set of very many records, and a loader on it.
 //
-//   many_records make FOLDER RECORDS     makes it: a manifest and an index of all, and shards that
-//                                        are a few real ones
+//   many_records make FOLDER RECORDS [OF_SHARD]
+//                                        makes it: a manifest and an index of all, and shards of
+//                                        OF_SHARD records (1000) that are a few real ones
 //   many_records load FOLDER RANK RANKS BATCHES BEGAN
 //                                        opens a loader and takes its batches; says when the first
 //                                        one was there, in seconds since BEGAN (nanoseconds of the
 //                                        monotonic clock); keeps all until its standard input ends
 //
-// Records have differing lengths, so that the index holds each; shards have 1000, and are links to
-// a few files: what is sparse is their payload.
+// Records have differing lengths, so that the index holds each; shards are links to a few files:
+// what is sparse is their payload.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kShardRecords = 1000;
 constexpr uint64_t kLinks = 50'000;  // of a file; ext4 allows 65,000
 constexpr uint32_t kMostBytes = 400;
 
@@ -39,11 +39,11 @@ std::string ShardName(uint64_t shard, uint64_t shards) {
   return name;
 }
 
-ShardEntries WriteShard(const std::string& path) {
+ShardEntries WriteShard(const std::string& path, uint64_t records) {
   RecordWriter writer(PosixFiles().Create(path), {});
   ExampleBuilder example;
   KeyedRandom random(0, 0, 0);
-  for (uint64_t i = 0; i < kShardRecords; ++i) {
+  for (uint64_t i = 0; i < records; ++i) {
     const ByteBuffer text(1 + random.NextBelow(kMostBytes), 'x');
     example.Clear();
     example.AddBytes("text", text);
@@ -55,7 +55,7 @@ ShardEntries WriteShard(const std::string& path) {
   return writer.entries();
 }
 
-void Make(const std::string& folder, uint64_t records) {
+void Make(const std::string& folder, uint64_t records, uint64_t of_shard) {
   fs::create_directories(folder);
   constexpr char kIndexName[] = "train.recindex";
   IndexWriter index(PosixFiles().Create(folder + "/" + kIndexName));
@@ -64,12 +64,12 @@ void Make(const std::string& folder, uint64_t records) {
   split = {.name = "train", .index = kIndexName};
   ShardEntries entries;
   std::string linked;  // the file that a shard is a link to
-  const uint64_t shards = records / kShardRecords;
+  const uint64_t shards = records / of_shard;
   for (uint64_t shard = 0; shard < shards; ++shard) {
     entries.name = ShardName(shard, shards);
     const std::string path = folder + "/" + entries.name;
     if (shard % kLinks == 0) {
-      entries = WriteShard(path);
+      entries = WriteShard(path, of_shard);
       entries.name = ShardName(shard, shards);
       entries.file_bytes = fs::file_size(path);
       linked = path;
@@ -78,7 +78,7 @@ void Make(const std::string& folder, uint64_t records) {
     }
     index.AddShard(entries);
     split.shards.push_back(
-        {.file = entries.name, .records = kShardRecords, .bytes = entries.file_bytes});
+        {.file = entries.name, .records = of_shard, .bytes = entries.file_bytes});
   }
   index.Finish(false);
   WriteManifest(PosixFiles(), folder, manifest, false);
@@ -114,15 +114,15 @@ int main(int argc, char** argv) {
   const std::string job = argc > 1 ? argv[1] : "";
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   try {
-    if (job == "make" && argc == 4) {
-      recpack::Make(argv[2], number(3));
+    if (job == "make" && (argc == 4 || argc == 5)) {
+      recpack::Make(argv[2], number(3), argc == 5 ? number(4) : 1000);
     } else if (job == "load" && argc == 7) {
       const std::chrono::nanoseconds began(number(6));
       recpack::Load(argv[2], static_cast<uint32_t>(number(3)), static_cast<uint32_t>(number(4)),
                     number(5), std::chrono::steady_clock::time_point(began));
     } else {
       std::fprintf(stderr,
-                   "usage: many_records make FOLDER RECORDS\n"
+                   "usage: many_records make FOLDER RECORDS [OF_SHARD]\n"
                    "       many_records load FOLDER RANK RANKS BATCHES BEGAN\n");
       return 2;
     }
