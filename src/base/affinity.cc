@@ -62,6 +62,7 @@ std::vector<int> CoresFirst(const std::vector<int>& processors, const CoreReader
   }
   std::ranges::sort(ordered);
   std::vector<int> result;
+  result.reserve(ordered.size());
   for (const auto& [sibling, processor] : ordered) result.push_back(processor);
   return result;
 }

@@ -33,7 +33,7 @@ std::string FindPublished(const std::string& name, const DownloadProgress& progr
   if (set == std::end(kPublished) || std::filesystem::exists(FileStatus(name))) return name;
   const std::string mirror = remote::ProcessEnvironment("RECPACK_MIRROR");
   const std::string folder = mirror.empty() ? set->folder : remote::WithoutLastSlash(mirror);
-  const std::string path = remote::CacheFolder() + "/downloads/" + set->file;
+  std::string path = remote::CacheFolder() + "/downloads/" + set->file;
   remote::DownloadFile({.url = folder + "/" + set->file, .sha256 = set->sha256}, path, progress);
   return path;
 }

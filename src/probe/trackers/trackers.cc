@@ -39,7 +39,7 @@ fs::path OnPath(const std::string& program) {
   const char* path = ::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder) / program;
+    fs::path candidate = fs::path(folder) / program;
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};
