@@ -60,7 +60,7 @@ std::string NearestName(const std::string& word, const std::vector<std::string>&
 }
 
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string message = error.what();
+  std::string message = error.what();
   static const std::regex kTooMany("(.*): At Most 1 required but received (\\d+)");
   static const std::regex kNoValue("(.*): 1 required (\\S+) missing");
   std::smatch found;

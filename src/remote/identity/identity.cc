@@ -58,7 +58,7 @@ Credentials FromProcess(const std::string& command, const std::string& source) {
 }
 
 std::shared_ptr<Exchange> Ask(const Request& request, const std::string& source) {
-  const auto answer = SendWithRetries([&] { return request; }, {}, nullptr, request.url);
+  auto answer = SendWithRetries([&] { return request; }, {}, nullptr, request.url);
   if (!answer->ok()) FailSource(source, "HTTP status " + std::to_string(answer->status()));
   return answer;
 }
