@@ -2,7 +2,6 @@
 // after they begin and sums are no less than their parts.
 #pragma once
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -24,15 +23,38 @@ inline void CheckTrace(const ProfilerTrace& trace) {
   }
 }
 
+// A file in memory that has a name, as SQLite needs one; it is removed at the end.
+class TraceFile {
+ public:
+  TraceFile() : descriptor_(::mkstemp(path_.data())) {
+    if (descriptor_ < 0) std::abort();
+  }
+  ~TraceFile() {
+    ::close(descriptor_);
+    ::unlink(path_.c_str());
+  }
+  TraceFile(const TraceFile&) = delete;
+
+  void Fill(const uint8_t* data, size_t size) const {
+    if (::ftruncate(descriptor_, 0) != 0 ||
+        ::pwrite(descriptor_, data, size, 0) != static_cast<ssize_t>(size)) {
+      std::abort();
+    }
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/dev/shm/recpack-fuzz-XXXXXX";
+  const int descriptor_;
+};
+
 // Returns 0, as fuzz targets do.
 inline int FuzzTrace(const uint8_t* data, size_t size,
                      ProfilerTrace (&read)(const std::string& path)) {
-  static const int file = ::memfd_create("trace", 0);
-  if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) {
-    std::abort();
-  }
+  static const TraceFile file;
+  file.Fill(data, size);
   try {
-    CheckTrace(read("/proc/self/fd/" + std::to_string(file)));
+    CheckTrace(read(file.path()));
   } catch (const Error& error) {
     const bool refusal =
         error.kind() == ErrorKind::kCorrupt || error.kind() == ErrorKind::kUnsupported;

@@ -1,5 +1,7 @@
 #include "src/probe/events/sqlite_file.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "recpack/base/error.h"
@@ -15,7 +17,9 @@ namespace {
 struct Database;
 struct Statement;
 
-constexpr int kOk = 0, kNotADatabase = 26, kCorruptCode = 11, kRow = 100, kDone = 101;
+constexpr int kOk = 0, kRow = 100, kDone = 101;
+// Results for which the file is not to blame: permission, busy, locked, memory, I/O, open.
+constexpr int kNotOfFile[] = {3, 5, 6, 7, 10, 14};
 constexpr int kReadOnly = 1;
 constexpr int kNullType = 5;
 
@@ -74,7 +78,7 @@ struct SqliteFile::State {
   ~State() { api.close(database); }
 
   [[noreturn]] void Fail(int code) const {
-    const bool damaged = code == kNotADatabase || code == kCorruptCode;
+    const bool damaged = std::ranges::find(kNotOfFile, code) == std::end(kNotOfFile);
     throw Error(damaged ? ErrorKind::kCorrupt : ErrorKind::kIo,
                 format("SQLite: {}", api.message(database)), {.path = path},
                 damaged ? "it was cut or damaged: export it again" : "");
