@@ -81,7 +81,9 @@ def number(value: float) -> str:
 
 
 def power(value: int) -> str:
-    return '10' + ''.join('⁰¹²³⁴⁵⁶⁷⁸⁹'[int(digit)] for digit in str(len(str(value)) - 1)) if value > 99 else str(value)
+    if value < 100:
+        return str(value)
+    return '10' + ''.join('⁰¹²³⁴⁵⁶⁷⁸⁹'[int(digit)] for digit in str(len(str(value)) - 1))
 
 
 def dollars(value: float) -> str:
@@ -93,8 +95,8 @@ def row(*cells: str) -> str:
 
 
 def model_table() -> list[str]:
-    lines = [row('records', 'ranks', 'data', 'shards', 'index', 'reads of a rank: global', 'window', 'requests: global', 'window'),
-             row(*['---'] * 9)]
+    lines = [row('records', 'ranks', 'data', 'shards', 'index', 'reads of a rank: global', 'window', 'requests: global',
+                 'window'), row(*['---'] * 9)]
     for records in 10**6, 10**9, 10**12:
         for ranks in 1, 100, 10**4:
             each = model(records, ranks)

@@ -11,7 +11,7 @@ FLAG = re.compile(r'(?<!\S)--[a-z][a-z0-9-]*')
 
 def sources(program: str) -> str:
     tools = ROOT / 'tools'
-    return ''.join(path.read_text('utf-8') for path in sorted([*tools.glob('*.cc'), *(tools / program).glob('*.cc')]))
+    return ''.join(path.read_text('utf-8') for path in sorted([*tools.glob('*.cc'), *(tools / program).rglob('*.cc')]))
 
 
 def code(text: str):

@@ -20,6 +20,11 @@ def in_caller(error: Exception, where: str, advice: str) -> Exception:
             return error
         add_note(cause, f'in {where} on the Ray cluster')
         return cause
-    first_line = str(error).strip().partition('\n')[0]
-    reason = f'{where} was lost by the Ray cluster: {type(error).__name__}: {first_line}'
+    reason = lost(error, where)
     return from_core('I/O', f'{reason}; {advice}', reason, advice, '', None, None)
+
+
+def lost(error: Exception, where: str) -> str:
+    """Returns why the task or actor was lost."""
+    first_line = str(error).strip().partition('\n')[0]
+    return f'{where} was lost by the Ray cluster: {type(error).__name__}: {first_line}'

@@ -10,8 +10,8 @@ from recpack_io import loading
 from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field
-from recpack_io.ray.feed import Feed, Place
-from recpack_io.ray.makers import Maker
+from recpack_io.feeding.feed import Feed, Place
+from recpack_io.ray.makers import Actors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -53,7 +53,7 @@ class Loader(loading.Loader):
     As recpack_io.Loader: the same arguments, order and state.
     """
 
-    _actors: list[Any] = []  # before __init__ made its own, for close()
+    _actors: Actors | None = None
 
     @checks_arguments()
     def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
@@ -65,14 +65,13 @@ class Loader(loading.Loader):
             raise InvalidArgumentError(f'actors={actors}, ahead={ahead}: give ahead=1 or more, and actors=0 or more')
         if not ray.is_initialized():
             ray.init()
-        count = actors or max(1, int(ray.cluster_resources().get('CPU', 1) // cpus_per_actor))
-        self._feeding = {'ahead': ahead, 'max_restarts': max_restarts, 'timeout': timeout}
-        self._actor_class = Maker.options(num_cpus=cpus_per_actor, scheduling_strategy='SPREAD', **(actor_options or {}))
+        self._count = actors or max(1, int(ray.cluster_resources().get('CPU', 1) // cpus_per_actor))
+        self._feeding = {'ahead': ahead, 'max_restarts': max_restarts}
+        self._timeout = timeout
+        self._of_actors = {'num_cpus': cpus_per_actor, 'scheduling_strategy': 'SPREAD', **(actor_options or {})}
         passed = {name: options[name] for name in _PASSED_ON if name in options}  # type: ignore[literal-required]
         last = 'pad' if options.get('last_batch') == 'pad' else 'keep'  # the odd ones are dropped here
         self._passed = {'threads': max(1, int(cpus_per_actor)), 'fields': fields, **passed, 'last_batch': last}
-        self._actors: list[Any] = []
-        self._count, self._given = count, None
         super().__init__(dataset, recipe, fields=fields, **{**options, 'workers': 0})
         if narrow := [name for name, (kind, _) in self.arrays.items() if kind == 'bf16']:
             self.close()
@@ -82,10 +81,8 @@ class Loader(loading.Loader):
     def close(self) -> None:
         """Ends the actors. Batches that are held stay valid. Called on destruction and at exit."""
         super().close()
-        actors, self._actors = self._actors, []
-        if actors and ray.is_initialized():
-            for actor in actors:
-                ray.kill(actor)
+        if self._actors is not None:
+            self._actors.close()
 
     @staticmethod
     def _refuse(options: Mapping[str, Any]) -> None:
@@ -96,17 +93,13 @@ class Loader(loading.Loader):
             if options.get(name):
                 raise UnsupportedError(f'{name} is not for a loader on a cluster: leave it out')
 
-    def _start(self) -> Any:
-        return self._actor_class.remote(*self._given)
-
     def _make_core(self, options: dict[str, Any]) -> Feed:
         place = Place(len(self.dataset), options['batch_size'], options['rank'], options['world_size'],
                       options['last_batch'], options['epochs'])
         if place.world_size > 1 and options['share'] != 'batches':
             raise UnsupportedError('several ranks share whole batches of actors: give share="batches"')
-        if self._given is None:
-            self._given = ray.put(self.dataset), self._recipe, self._passed
-        if not self._actors:
-            self._actors += [self._start() for _ in range(self._count)]
-        return Feed(self._actors, self._start, place, token=options['resume'], epoch=options['epoch'],
-                    audit=options['audit'], **self._feeding)
+        if self._actors is None:
+            given = ray.put(self.dataset), self._recipe, self._passed
+            self._actors = Actors(self._count, given, self._of_actors, self._timeout)
+        return Feed(self._actors, place, token=options['resume'], epoch=options['epoch'], audit=options['audit'],
+                    **self._feeding)

@@ -1,69 +1,63 @@
-"""Makers: the actors that make a loader's batches, each every N-th one."""
+"""Makers of batches that are actors of a Ray cluster."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ray
 
-from recpack_io import loading
-from recpack_io.ray.made import Begun, Made
+from recpack_io.feeding.makers import LateError, LostError, Maker
+from recpack_io.ray.errors import in_caller, lost
 
-_TO_HAND_OVER = 2  # batches that a maker's loader makes ahead
-
-
-class _Loader(loading.Loader):
-    """A loader that begins at a token, without making batches of its first epoch before."""
-
-    def __init__(self, samples: Any, recipe: str | None, token: str, epoch: int, **options: Any):
-        self._at = {'token': token, 'epoch': epoch}
-        super().__init__(samples, recipe, **options)
-
-    def _begin(self, epoch: int = 0, token: str = '', audit: str = '') -> None:
-        super()._begin(**self._at)
-
-    def begun(self) -> Begun:
-        core = self._core
-        return Begun(core.token(), str(self.audit()), core.order(), core.seed(), core.arrays())
-
-    def find(self, epoch: int, number: int) -> Made:
-        """Makes the batch of this number, counted as Batch.number is; passes over earlier ones."""
-        while True:
-            batch = self._core.next()
-            if batch is not None and (batch.epoch, batch.number) == (epoch, number):
-                break
-        return Made({name: batch.numpy(name) for name in batch.keys()}, batch.ids, batch.mask, batch.sources,
-                    batch.token, str(self.audit()))
+_ADVICE = 'see the logs of the cluster; a state of the loader continues from here'
+_NO_CPUS = 'the cluster may have no CPUs left for it: see `ray status`'
+_Actor = ray.remote(Maker)
 
 
-@ray.remote
-class Maker:
-    """An actor that makes some of a loader's batches.
+class Actors:
+    """feeding.makers.Makers on a cluster: as many actors, which close() ends.
 
     Args:
-        samples, recipe, options: As of recpack_io.Loader.
+        given: Arguments of a Maker, or references to them.
+        options: Of Ray, for each actor.
+        timeout: Seconds that get() waits.
     """
 
-    def __init__(self, samples: Any, recipe: str | None, options: dict[str, Any]):
-        self._made_of = samples, recipe, {'prefetch': _TO_HAND_OVER, **options}
-        self._loader: _Loader | None = None
-        self._failure: Exception | None = None
+    def __init__(self, count: int, given: tuple[Any, ...], options: Mapping[str, Any], timeout: float):
+        self.count, self._timeout = count, timeout
+        self._given, self._class = given, _Actor.options(**options)
+        self._actors = [self._start() for _ in range(count)]
 
-    def begin(self, number: int, makers: int, token: str, epoch: int) -> Begun:
-        """Begins at the token, or without one at the epoch, as rank `number` of `makers`."""
-        samples, recipe, options = self._made_of
-        if self._loader is not None:
-            self._loader.close()
+    def _start(self) -> Any:
+        return self._class.remote(*self._given)
+
+    def begin(self, number: int, rank: int, world_size: int, token: str, epoch: int) -> Any:
+        return self._actors[number].begin.remote(rank, world_size, token, epoch)
+
+    def make(self, number: int, epoch: int, batch: int) -> Any:
+        return self._actors[number].make.remote(epoch, batch)
+
+    def is_ready(self, asked: Any) -> bool:
+        return bool(ray.wait([asked], timeout=0)[0])
+
+    def get(self, number: int, asked: Any) -> Any:
+        where = f'actor {number} of {self.count}'
         try:
-            self._failure = None
-            self._loader = _Loader(samples, recipe, token, epoch, rank=number, world_size=makers, share='batches', **options)
-            return self._loader.begun()
-        except Exception as error:
-            self._failure = error  # also for those who asked for batches already
-            raise
+            return ray.get(asked, timeout=self._timeout)
+        except ray.exceptions.GetTimeoutError:
+            raise LateError(f'no batch came from {where} for {self._timeout:.0f} s', _NO_CPUS) from None
+        except ray.exceptions.RayTaskError as error:
+            raise in_caller(error, where, _ADVICE) from None
+        except ray.exceptions.RayError as error:
+            raise LostError(lost(error, where), _ADVICE) from None
 
-    def make(self, epoch: int, number: int) -> Made:
-        """Returns the maker's batch of this number in the epoch."""
-        if self._failure is not None:
-            raise self._failure
-        assert self._loader is not None
-        return self._loader.find(epoch, number)
+    def replace(self, number: int) -> None:
+        ray.kill(self._actors[number])  # one that only cannot be reached
+        self._actors[number] = self._start()
+
+    def close(self) -> None:
+        """Ends the actors. Batches that are held stay valid."""
+        actors, self._actors = self._actors, []
+        if ray.is_initialized():
+            for actor in actors:
+                ray.kill(actor)

@@ -1,21 +1,16 @@
-"""Feed: a loader's batches in their order, made by actors, through lost ones."""
+"""Feed: a loader's batches in their order, made elsewhere, through lost makers."""
 from __future__ import annotations
 
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import ray
-
 from recpack_io import _core
-from recpack_io.errors import InvalidArgumentError, from_core
-from recpack_io.ray.errors import in_caller
-from recpack_io.ray.made import Begun, Made, MadeBatch
-
-_ADVICE = 'see the logs of the cluster; a state of the loader continues from here'
+from recpack_io.errors import InvalidArgumentError
+from recpack_io.feeding.made import Begun, Made, MadeBatch
+from recpack_io.feeding.makers import LateError, LostError, MakerError, Makers
 
 
 @dataclass(frozen=True)
@@ -53,12 +48,11 @@ class Place:
 
 @dataclass
 class _Worker:
-    """An actor and how far its batches were taken.
+    """How far the batches of a maker were taken.
 
     `skipped`: batches of the epoch `epoch` that came before its loader began, at `token`.
     """
 
-    actor: Any
     token: str
     epoch: int
     skipped: int = 0
@@ -66,8 +60,9 @@ class _Worker:
     epoch_taken: int = -1
     losses: int = 0  # since its last batch
 
-    def ask(self, epoch: int, number: int) -> Any:
-        return self.actor.make.remote(epoch, number - self.skipped if epoch == self.epoch else number)
+    def own(self, epoch: int, number: int) -> int:
+        """Returns how its present loader counts the batch."""
+        return number - self.skipped if epoch == self.epoch else number
 
 
 @dataclass
@@ -79,60 +74,61 @@ class _Asked:
 
 
 class Feed:
-    """Gives batches as the core's loader does; `batches` of each actor are made ahead.
+    """Gives batches as the core's loader does; `ahead` batches of each maker are made ahead.
 
-    Step s of the consumer is made by actor s modulo their number, as the ranks of a larger world
-    that deals whole batches. An actor that is lost is replaced by another, which begins after the
+    Step s of the consumer is made by maker s modulo their number, as the ranks of a larger world
+    that deals whole batches. A maker that is lost is replaced by another, which begins after the
     last batch that was taken. Not thread-safe.
     """
 
-    def __init__(self, actors: list[Any], start: Callable[[], Any], place: Place, *, ahead: int, max_restarts: int,
-                 timeout: float, token: str, epoch: int, audit: str):
-        self._start, self._place, self._ahead = start, place, ahead
-        self._max_restarts, self._timeout = max_restarts, timeout
-        self._actors = actors  # shared with the loader: replaced ones are too
-        self._makers = len(actors) * place.world_size
+    def __init__(self, makers: Makers, place: Place, *, ahead: int, max_restarts: int, token: str, epoch: int,
+                 audit: str):
+        self._makers, self._place, self._ahead, self._max_restarts = makers, place, ahead, max_restarts
+        self._failure: Exception | None = None
         self._begun = self._begin(token, epoch)
         self._epoch, self._position = _core.token_place(self._begun.token)
-        self._workers = [_Worker(actor, self._begun.token, self._epoch) for actor in actors]
+        self._workers = [_Worker(self._begun.token, self._epoch) for _ in range(makers.count)]
         self._first = self._asked_epoch = self._epoch
         self._from = self._position  # of the first epoch
         self._step = self._asked_step = 0  # in the epoch
         self._asked: deque[_Asked] = deque()
-        self._failure: Exception | None = None
         self._audits = {-1: audit} if audit else {}  # by worker; -1: of those that were lost, and earlier ones
         self._audited = _core.Audit._parse(audit).epoch if audit else self._epoch
         self.audit()
         self._counts = {'batches': 0, 'samples': 0, 'waits': 0, 'wait_seconds': 0.0, 'replaced': 0}
 
     def _begin(self, token: str, epoch: int) -> Begun:
-        refs = [self._begin_one(i, actor, token, epoch) for i, actor in enumerate(self._actors)]
-        return [self._await_begun(i, ref, token, epoch) for i, ref in enumerate(refs)][0]
+        asked = [self._begin_one(i, token, epoch) for i in range(self._makers.count)]
+        first, *others = [self._await_begun(i, each, token, epoch) for i, each in enumerate(asked)]
+        for i, other in enumerate(others, 1):
+            if (other.token, other.order, other.arrays) != (first.token, first.order, first.arrays):
+                raise InvalidArgumentError(f'maker {i} makes batches of other fields, or of other data, than maker 0: all '
+                                           'must make the same')
+        return first
 
-    def _await_begun(self, number: int, ref: Any, token: str, epoch: int) -> Begun:
+    def _await_begun(self, number: int, asked: Any, token: str, epoch: int) -> Begun:
         for losses in itertools.count(1):
             try:
-                return ray.get(ref, timeout=self._timeout)
-            except (ray.exceptions.RayTaskError, ray.exceptions.GetTimeoutError) as error:
-                raise self._error(error, number) from None
-            except ray.exceptions.RayError as error:
+                return self._makers.get(number, asked)
+            except LateError as error:
+                raise error.for_program() from None
+            except LostError as error:
                 if losses > self._max_restarts:
-                    raise self._error(error, number) from None
-            self._actors[number] = self._start()
-            ref = self._begin_one(number, self._actors[number], token, epoch)
+                    raise error.for_program() from None
+            self._put_another(number)
+            asked = self._begin_one(number, token, epoch)
         raise AssertionError
 
-    def _begin_one(self, number: int, actor: Any, token: str, epoch: int) -> Any:
-        rank = number * self._place.world_size + self._place.rank
-        return actor.begin.remote(rank, self._makers, token, epoch)
+    def _put_another(self, number: int) -> None:
+        try:
+            self._makers.replace(number)
+        except MakerError as error:
+            self._failure = error.for_program()
+            raise self._failure from None
 
-    def _error(self, error: Exception, worker: int) -> Exception:
-        where = f'actor {worker} of {len(self._actors)}'
-        if isinstance(error, ray.exceptions.GetTimeoutError):
-            reason, advice = (f'no batch came from {where} for {self._timeout:.0f} s',
-                              'the cluster may have no CPUs left for it: see `ray status`')
-            return from_core('I/O', f'{reason}; {advice}', reason, advice, '', None, None)
-        return in_caller(error, where, _ADVICE)
+    def _begin_one(self, number: int, token: str, epoch: int) -> Any:
+        rank = number * self._place.world_size + self._place.rank
+        return self._makers.begin(number, rank, self._makers.count * self._place.world_size, token, epoch)
 
     def _steps(self, epoch: int) -> int:
         return self._place.steps(self._from if epoch == self._first else 0)
@@ -145,9 +141,13 @@ class Feed:
                 self._asked_epoch, self._asked_step = self._asked_epoch + 1, 0
                 continue
             number, worker = divmod(self._asked_step, len(self._workers))
-            made = self._workers[worker].ask(self._asked_epoch, number)
-            self._asked.append(_Asked(worker, self._asked_epoch, number, made))
+            self._asked.append(_Asked(worker, self._asked_epoch, number, None))
+            self._ask(self._asked[-1])
             self._asked_step += 1
+
+    def _ask(self, asked: _Asked) -> None:
+        own = self._workers[asked.worker].own(asked.epoch, asked.number)
+        asked.made = self._makers.make(asked.worker, asked.epoch, own)
 
     def next(self) -> MadeBatch | None:
         """Waits for the next batch; None at the end of an epoch."""
@@ -180,38 +180,36 @@ class Feed:
         while True:
             asked = self._asked[0]
             try:
-                ready, _ = ray.wait([asked.made], timeout=0)
-                if not ready:
+                if not self._makers.is_ready(asked.made):
                     self._counts['waits'] += 1
-                made = ray.get(asked.made, timeout=self._timeout)
+                made = self._makers.get(asked.worker, asked.made)
                 self._counts['wait_seconds'] += time.monotonic() - begin
                 return made
-            except ray.exceptions.GetTimeoutError as error:  # the next call waits again
-                raise self._error(error, asked.worker) from None
-            except ray.exceptions.RayTaskError as error:
-                self._failure = self._error(error, asked.worker)
-                raise self._failure from None
-            except ray.exceptions.RayError as error:
+            except LateError as error:  # the next call waits again
+                raise error.for_program() from None
+            except LostError as error:
                 self._replace(asked.worker, error)
+            except Exception as error:
+                self._failure = error
+                raise
 
-    def _replace(self, number: int, error: Exception) -> None:
-        """Replaces a lost actor, and asks the new one for all that is missing."""
+    def _replace(self, number: int, error: LostError) -> None:
+        """Replaces a lost maker, and asks the new one for all that is missing."""
         worker = self._workers[number]
         worker.losses += 1
         if worker.losses > self._max_restarts:
-            self._failure = self._error(error, number)
+            self._failure = error.for_program()
             raise self._failure from None
         self._counts['replaced'] += 1
-        ray.kill(worker.actor)  # one that only cannot be reached
         if number in self._audits:
             self._audits[-1] = self._merged([self._audits.pop(number), *filter(None, [self._audits.get(-1)])])
-        worker.actor = self._actors[number] = self._start()
+        self._put_another(number)
         if worker.epoch_taken >= 0:
             worker.epoch, worker.skipped = worker.epoch_taken, worker.taken
-        self._begin_one(number, worker.actor, worker.token, 0)
+        self._begin_one(number, worker.token, 0)
         for asked in self._asked:
             if asked.worker == number:
-                asked.made = worker.ask(asked.epoch, asked.number)
+                self._ask(asked)
 
     @staticmethod
     def _merged(lines: list[str]) -> str:
@@ -257,7 +255,7 @@ class Feed:
 
     def stats(self) -> dict[str, Any]:
         """Returns counts since the beginning."""
-        return {**self._counts, 'actors': len(self._actors)}
+        return {**self._counts, 'makers': self._makers.count}
 
     def close(self) -> None:
         """Gives no more batches; those that are held stay valid."""

@@ -1,4 +1,4 @@
-"""Batches that actors made, as they travel and as the consumer sees them."""
+"""Batches that were made elsewhere, as they travel and as the consumer sees them."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Made:
-    """A batch as it travels: arrays in Ray's object store, read-only for the consumer.
+    """A batch as it travels; its arrays are read-only for the consumer.
 
     Attributes:
         arrays: By name.
@@ -51,7 +51,7 @@ class MadeBatch:
         return list(self._made.arrays)
 
     def numpy(self, name: str) -> np.ndarray:
-        """Returns the array in Ray's object store, read-only."""
+        """Returns the array where it lies, read-only."""
         return self._made.arrays[name]
 
     def dlpack(self, name: str) -> np.ndarray:
