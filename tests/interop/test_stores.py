@@ -12,6 +12,7 @@ import unittest
 
 import boto3
 from botocore.config import Config
+from support import main
 
 RECPACK = os.environ['RECPACK']
 CIFAR = pathlib.Path(__file__).parent.parent / 'golden/cifar10/cifar-10-batches-py'
@@ -172,4 +173,4 @@ class Rclone(Store, unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main()
+    main()

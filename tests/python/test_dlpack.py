@@ -263,6 +263,8 @@ print(before, held())'''):
 
     def test_in_a_forked_child(self):
         for said in self.run_with('''
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of Python from 3.12 on, that other threads are there
 child = os.fork()
 if child == 0:
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(managed)
