@@ -45,8 +45,12 @@ def run(*words) -> str:
 
 
 def variables(network) -> dict:
-    return {name: array for name, array in network.state_dict().items()
-            if not name.endswith('num_batches_tracked')}
+    """By name; those that several parts of the network share once, by the first name."""
+    found = {}
+    for name, array in network.state_dict().items():
+        if not name.endswith('num_batches_tracked'):
+            found.setdefault(array.data_ptr(), (name, array))
+    return dict(found.values())
 
 
 def shake(network) -> None:
@@ -126,6 +130,8 @@ class SameStep(InFolder):
 
     def test_resnets_of_torchvision(self):
         for depth, make in (18, resnet18), (34, resnet34), (50, resnet50):
+            # Statistics of the last blocks are over one pixel an image: PyTorch's own f32 is off by 3e-5.
+            self.times = 5 if depth == 50 else 1
             for layout in 'nhwc', 'nchw':
                 with self.subTest(depth=depth, layout=layout):
                     network = make(num_classes=10)
