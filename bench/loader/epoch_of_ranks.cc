@@ -5,8 +5,6 @@
 // BYTES: of a record; shards have 100 MB. ORDER: as for `recpack batches --order`. MOST: simulates
 // only so many samples of every rank, and of 100 ranks at most; nothing can be missed or doubled
 // then. Schedule and order are the loader's own. Prints one JSON object.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -14,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -165,6 +164,18 @@ void PrintRange(const char* name, std::vector<uint64_t> values) {
               static_cast<unsigned long long>(values.back()));
 }
 
+// getrusage() would count the program that started this one.
+double PeakMegabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "VmHWM:") continue;
+    double kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes / 1024;
+  }
+  return 0;
+}
+
 void Run(const Job& job) {
   const auto begin = std::chrono::steady_clock::now();
   const uint64_t ranks = job.simulated_ranks();
@@ -177,8 +188,6 @@ void Run(const Job& job) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   uint64_t samples = 0;
   for (const RankResult& result : results) samples += result.samples;
-  struct rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
   std::printf(
       "{\"records\": %llu, \"record_bytes\": %llu, \"shards\": %llu, \"ranks\": %u, \"batch\": %u, "
       "\"order\": \"%s\", \"simulated_ranks\": %llu, \"samples\": %llu, \"doubled\": %llu, "
@@ -188,8 +197,7 @@ void Run(const Job& job) {
       static_cast<unsigned long long>(job.shards()), job.ranks, job.batch,
       OrderText(job.order).c_str(), static_cast<unsigned long long>(ranks),
       static_cast<unsigned long long>(samples), static_cast<unsigned long long>(doubled),
-      static_cast<unsigned long long>(missed), seen.size(), seconds.count(),
-      static_cast<double>(usage.ru_maxrss) / 1024);
+      static_cast<unsigned long long>(missed), seen.size(), seconds.count(), PeakMegabytes());
   const auto range = [&](const char* name, uint64_t RankResult::*member) {
     std::vector<uint64_t> values;
     for (const RankResult& result : results) values.push_back(result.*member);
