@@ -19,8 +19,6 @@ SIDE = 224
 def work(dispatcher_target):
     import tensorflow as tf
     service = tf.data.experimental.service
-    if dispatcher_target.poll():
-        return
     dispatcher = service.DispatchServer()
     worker = service.WorkerServer(service.WorkerConfig(dispatcher.target.split('://')[1]))
     dispatcher_target.send(dispatcher.target)
@@ -55,10 +53,11 @@ def decoded(shards, kind, batch):
 def main():
     how, shards, kind, batch, seconds = sys.argv[1:]
     config = 'shuffle(1000), AUTOTUNE'
-    target = None
+    target = process = None
     if how == 'service':  # its process begins before TensorFlow's threads
         ours, theirs = multiprocessing.Pipe()
-        multiprocessing.get_context('spawn').Process(target=work, args=(theirs,), daemon=True).start()
+        process = multiprocessing.get_context('spawn').Process(target=work, args=(theirs,), daemon=True)
+        process.start()
         target = ours.recv()
         config += ', one worker, processing mode OFF'
     import tensorflow as tf
@@ -73,7 +72,9 @@ def main():
     while time.monotonic() - begin < float(seconds):
         images += int(next(endless)[1].shape[0])
     print(json.dumps({'images': images, 'seconds': time.monotonic() - begin, 'config': config}), flush=True)
-    os._exit(0)  # the service has no other end
+    if process:
+        process.kill()  # the service has no other end
+    os._exit(0)
 
 
 if __name__ == '__main__':

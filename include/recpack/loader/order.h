@@ -70,6 +70,7 @@ class Order {
   };
 
   uint64_t InLane(uint64_t position);
+  uint64_t BlockOfLane(uint64_t lane, uint64_t round);
 
   OrderSpec spec_;
   uint64_t records_;
@@ -80,6 +81,7 @@ class Order {
   KeyedPermutation all_;             // of all records, or of full blocks
   KeyedPermutation tail_;            // of the records that are in no lane
   std::vector<LaneWindow> windows_;  // per lane
+  std::vector<uint64_t> blocks_;     // of these windows, where they are known
 };
 
 }  // namespace recpack

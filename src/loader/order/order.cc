@@ -11,6 +11,8 @@ namespace {
 constexpr uint64_t kGlobalBelow = uint64_t{64} << 30;
 constexpr uint64_t kBlockBytes = uint64_t{1} << 20;
 constexpr uint64_t kNoWindow = ~uint64_t{0};
+constexpr uint64_t kUnknownBlock = ~uint64_t{0};
+constexpr uint32_t kMostKeptBlocks = 64;  // of a window
 
 constexpr uint32_t StreamNumber(RandomStream stream) { return static_cast<uint32_t>(stream); }
 
@@ -46,6 +48,9 @@ Order::Order(const OrderSpec& spec, uint64_t seed, uint64_t epoch, uint64_t reco
   all_ = KeyedPermutation(epoch_seed_, StreamNumber(RandomStream::kRecords), full_blocks_);
   tail_ = KeyedPermutation(epoch_seed_, StreamNumber(RandomStream::kTail), records - in_lanes_);
   windows_.assign(rounds_ == 0 ? 0 : spec.lanes, {kNoWindow, tail_});
+  if (spec.window_blocks <= kMostKeptBlocks) {
+    blocks_.assign(windows_.size() * spec.window_blocks, kUnknownBlock);
+  }
 }
 
 uint64_t Order::operator()(uint64_t position) {
@@ -98,10 +103,21 @@ uint64_t Order::InLane(uint64_t position) {
         KeyedRandom(epoch_seed_, StreamNumber(RandomStream::kWindow), number * spec_.lanes + lane)
             .NextU64();
     window = {number, KeyedPermutation(seed, StreamNumber(RandomStream::kWindow), size)};
+    if (!blocks_.empty()) {
+      std::fill_n(&blocks_[lane * spec_.window_blocks], spec_.window_blocks, kUnknownBlock);
+    }
   }
   const uint64_t mixed = number * window_records + window.mix(index % window_records);
   const uint64_t round = mixed / spec_.block_records;
-  return all_(round * spec_.lanes + lane) * spec_.block_records + mixed % spec_.block_records;
+  return BlockOfLane(lane, round) * spec_.block_records + mixed % spec_.block_records;
+}
+
+// The records of a window lie in a few blocks, and to find a block costs as much as the rest.
+uint64_t Order::BlockOfLane(uint64_t lane, uint64_t round) {
+  if (blocks_.empty()) return all_(round * spec_.lanes + lane);
+  uint64_t& known = blocks_[lane * spec_.window_blocks + round % spec_.window_blocks];
+  if (known == kUnknownBlock) known = all_(round * spec_.lanes + lane);
+  return known;
 }
 
 }  // namespace recpack
