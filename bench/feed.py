@@ -30,13 +30,13 @@ ENTRANTS = [('recpack_io.flight', 'ray', 'ours.py', 'flight', 'recpack_io, in th
             ('tf.data, in the process', 'tf', 'tensorflow_service.py', 'local', '')]
 
 
-def run(venvs: pathlib.Path, environment: str, script: str, how: str, shards: pathlib.Path, kind: str) -> dict:
-    command = [venvs / environment / 'bin/python', '-B', ROOT / 'bench/feed' / script, how, shards, kind, BATCH, SECONDS]
+def run(venvs: pathlib.Path, environment: str, script: str, *words: object) -> dict:
+    command = [venvs / environment / 'bin/python', '-B', ROOT / 'bench/feed' / script, *words]
     path = {'PYTHONPATH': str(ROOT / 'build/python/site')} if environment == 'ray' else {}
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300,
                           env={**os.environ, **path})
     if done.returncode:
-        raise RuntimeError(f'{script} {how}: {done.stderr[-2000:]}')
+        raise RuntimeError(f'{script} {words}: {done.stderr[-2000:]}')
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -46,7 +46,7 @@ def measure(venvs: pathlib.Path, shards: pathlib.Path, kind: str, rounds: int) -
     for turn in range(rounds):
         shift = turn % len(ENTRANTS)
         for label, environment, script, how, _ in ENTRANTS[shift:] + ENTRANTS[:shift]:
-            got = run(venvs, environment, script, how, shards, kind)
+            got = run(venvs, environment, script, how, shards, kind, BATCH, SECONDS)
             rates[label].append(got['images'] / got['seconds'])
             configs[label] = got['config']
             print(f"{kind} {label}: {rates[label][-1]:,.0f}/s", flush=True)
@@ -81,6 +81,10 @@ def table(results: dict) -> str:
             if 'beside' in entry:
                 lines.append(f"| {row['type']} | {entry['label']} | {entry['median']:,.0f} | "
                              f"{by_label[entry['beside']]['median']:,.0f} | {entry['ratio']:.2f} |")
+    transfer = results['transfer']
+    lines += ['', f"Arrow Flight alone, batches of 19.3 MB: {transfer['gb_per_second']:.1f} GB/s, "
+                  f"{transfer['sender_core_seconds_per_gb']:.2f} core-seconds a GB to send and "
+                  f"{transfer['receiver_core_seconds_per_gb']:.2f} to receive."]
     return '\n'.join(lines)
 
 
@@ -104,6 +108,7 @@ def main() -> None:
         make_shards(flags.data / 'imagenet-sample', work)
         results = {'date': machine.today(), 'machine': machine.describe(work), 'load_average': os.getloadavg()[0],
                    'photos': f'160 ImageNet photos, {TIMES} times each',
+                   'transfer': run(flags.venvs, 'ray', 'transfer.py', 19.3, SECONDS),
                    'rows': [measure(flags.venvs, work / 'shards', kind, flags.rounds) for kind in flags.types.split(',')]}
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -74,7 +74,7 @@ def open_shards(program: str, folder: pathlib.Path, shards: int) -> dict:
 
 
 def number(value: float) -> str:
-    for size, name in (1e12, ' T'), (1e9, ' G'), (1e6, ' M'), (1e3, ' k'):
+    for size, name in (1e15, ' P'), (1e12, ' T'), (1e9, ' G'), (1e6, ' M'), (1e3, ' k'):
         if value >= size:
             return f'{value / size:,.3g}{name}'
     return f'{value:,.3g}'
@@ -109,7 +109,7 @@ def model_table() -> list[str]:
 
 def epoch_table(epochs: list[dict]) -> list[str]:
     lines = [row('records', 'ranks', 'order', 'samples simulated', 'doubled, missed', 'samples of a rank',
-                 'shards that it opens', 'its reads', 'seconds', 'ns a sample', 'memory'), row(*['---'] * 11)]
+                 'shards that it opens', 'its reads', 'seconds', 'core-ns a sample', 'memory'), row(*['---'] * 11)]
     for each in epochs:
         whole = each['samples'] == each['records']
         counts = each['samples_of_rank']

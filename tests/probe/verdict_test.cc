@@ -156,6 +156,17 @@ TEST(Verdict, WhoTakesTheProcessorsIsNamedBeforeTheStageThatLacksThem) {
   EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kStorage);
 }
 
+TEST(Verdict, ALoaderThatIsInTimeLacksNoProcessor) {
+  Evidence evidence{.trainers = {Trainer({.device = 99})}, .system = Taken()};
+  evidence.system->others_cores = 1.1;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kInterference);  // the device may be a CPU
+  evidence.system->threads[0].name = kLoaderThreadName;
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kModel);
+  evidence.system->threads[0].name = "python";
+  evidence.system->threads[0].process = 6;  // a DataLoader's worker
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kModel);
+}
+
 // A thread that is pinned, or whose quota is used up, waits while other processors are idle.
 TEST(Verdict, OthersTakeNoProcessorsWhileManyAreIdle) {
   Evidence evidence{.trainers = {Trainer({.wait = 40, .device = 60})},

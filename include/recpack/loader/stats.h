@@ -10,6 +10,9 @@
 
 namespace recpack {
 
+// Name of the threads that make batches, as the system shows it.
+inline constexpr const char* kLoaderThreadName = "recpack-loader";
+
 // Stages that a worker's time is attributed to.
 enum class Stage : uint8_t {
   kRoom,      // waiting for a slab: the consumer is slower

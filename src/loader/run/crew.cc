@@ -1,9 +1,12 @@
 #include "src/loader/run/crew.h"
 
+#include <pthread.h>
+
 #include <utility>
 
 #include "recpack/base/clock.h"
 #include "recpack/base/start_thread.h"
+#include "recpack/loader/stats.h"
 
 namespace recpack {
 
@@ -13,6 +16,7 @@ void Crew::Start(std::shared_ptr<void> alive, std::function<void()> run) {
   member.ended = end.get_future();
   member.thread =
       StartThread([alive = std::move(alive), run = std::move(run), end = std::move(end)]() mutable {
+        ::pthread_setname_np(::pthread_self(), kLoaderThreadName);
         run();
         end.set_value();
       });

@@ -92,7 +92,7 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
   const Verdict& verdict = situation.verdict;
   const auto taken = [&] {
     if (!evidence.system) return false;
-    const Queueing queueing = FindQueueing(*evidence.system, 0, 1);
+    const Queueing queueing = FindOwnQueueing(*evidence.system, situation.trainers);
     return ProcessorsAreTaken(evidence, queueing, queueing.spared, found);
   };
   // Operations that are placed badly make copies, and devices wait for each other.

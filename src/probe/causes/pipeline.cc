@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "recpack/loader/stats.h"
 #include "src/probe/share/slow_rank.h"
 
 namespace recpack::probe {
@@ -136,6 +137,16 @@ Queueing FindQueueing(const SystemRates& system, int process, size_t count) {
                            [](const ThreadRates* thread) { return Wanted(*thread); });
   threads.resize(std::min(count, threads.size()));
   return FindQueueing(system, threads);
+}
+
+Queueing FindOwnQueueing(const SystemRates& system, const std::vector<TrainerSteps>& trainers) {
+  const ThreadRates* busiest = nullptr;
+  for (const ThreadRates& thread : system.threads) {
+    const bool own = std::ranges::count(trainers, thread.process, &TrainerSteps::process) > 0;
+    if (!own || thread.name == kLoaderThreadName) continue;
+    if (busiest == nullptr || Wanted(thread) > Wanted(*busiest)) busiest = &thread;
+  }
+  return busiest == nullptr ? Queueing{} : FindQueueing(system, {busiest});
 }
 
 std::vector<const ThreadRates*> FindWorkers(const Evidence& evidence) {

@@ -45,6 +45,10 @@ struct Queueing {
 Queueing FindQueueing(const SystemRates& system, int process, size_t count);
 Queueing FindQueueing(const SystemRates& system, const std::vector<const ThreadRates*>& threads);
 
+// The same of the busiest thread that may do a device's work: of the trainers' processes, without
+// the threads of their loaders.
+Queueing FindOwnQueueing(const SystemRates& system, const std::vector<TrainerSteps>& trainers);
+
 // Threads that make the input in other processes than the trainers': the main threads of busy
 // workers. Empty if none were seen.
 std::vector<const ThreadRates*> FindWorkers(const Evidence& evidence);
