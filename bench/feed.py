@@ -19,9 +19,10 @@ import sys
 import tempfile
 
 from harness import machine
+from harness.loader_prepare import COPIES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BATCH, SECONDS, TIMES = 128, 8, 16
+BATCH, SECONDS = 128, 8
 # Label, environment, script, its argument, and the label of the same without handing over.
 ENTRANTS = [('recpack_io.flight', 'ray', 'ours.py', 'flight', 'recpack_io, in the process'),
             ('recpack_io.ray', 'ray', 'ours.py', 'ray', 'recpack_io, in the process'),
@@ -66,7 +67,7 @@ def make_shards(photos: pathlib.Path, work: pathlib.Path) -> None:
     for photo in photos.glob('*/*'):
         folder = work / 'photos' / photo.parent.name
         folder.mkdir(parents=True, exist_ok=True)
-        for i in range(TIMES):
+        for i in range(COPIES):
             shutil.copy(photo, folder / f'{i}-{photo.name}')
     recpack = ROOT / 'build/release/tools/recpack/recpack'
     subprocess.run([recpack, 'pack', work / 'photos', work / 'shards', '--layout', 'classes', '--no-sync', '--quiet'],
@@ -107,7 +108,7 @@ def main() -> None:
     try:
         make_shards(flags.data / 'imagenet-sample', work)
         results = {'date': machine.today(), 'machine': machine.describe(work), 'load_average': os.getloadavg()[0],
-                   'photos': f'160 ImageNet photos, {TIMES} times each',
+                   'photos': f'160 ImageNet photos, {COPIES} times each',
                    'transfer': run(flags.venvs, 'ray', 'transfer.py', 19.3, SECONDS),
                    'rows': [measure(flags.venvs, work / 'shards', kind, flags.rounds) for kind in flags.types.split(',')]}
     finally:

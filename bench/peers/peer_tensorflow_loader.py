@@ -58,7 +58,8 @@ def cifar(context, floats: bool):
                       'shuffle(10000), whole batches mapped, NCHW', 64, floats)
 
 
-def crop(job):
+def photos(shards: list[str], batch: int, floats: bool, antialias: bool):
+    """Endless batches of the crop recipe."""
     def decode(record):
         example = tf.io.parse_single_example(record, PHOTO)
         jpeg = example['image/encoded']
@@ -70,17 +71,21 @@ def crop(job):
         height, width, _ = tf.unstack(size)
         image = tf.image.decode_and_crop_jpeg(jpeg, tf.stack([y, x, height, width]), 3,
                                               dct_method='INTEGER_ACCURATE')
-        image = tf.image.resize(image, [SIDE, SIDE], antialias=job.antialias)
+        image = tf.image.resize(image, [SIDE, SIDE], antialias=antialias)
         image = tf.image.random_flip_left_right(image)
-        if not job.floats:
+        if not floats:
             return tf.cast(image, tf.uint8), example['image/class/label']
         image = (image - IMAGENET_MEAN) * (1 / tf.constant(IMAGENET_STD))
         return image, example['image/class/label']
     options = tf.data.Options()
     options.deterministic = False
-    dataset = tf.data.TFRecordDataset(job.shards * ENDLESS, num_parallel_reads=2).shuffle(
-        1000).map(decode, num_parallel_calls=AUTO).batch(CROP_BATCH).prefetch(AUTO)
-    return live_crop(sizes(dataset.with_options(options)), job,
+    return tf.data.TFRecordDataset(shards * ENDLESS, num_parallel_reads=2).shuffle(
+        1000).map(decode, num_parallel_calls=AUTO).batch(batch).with_options(options)
+
+
+def crop(job):
+    dataset = photos(job.shards, CROP_BATCH, job.floats, job.antialias).prefetch(AUTO)
+    return live_crop(sizes(dataset), job,
                      'decode_and_crop_jpeg INTEGER_ACCURATE, shuffle(1000), NHWC', 16)
 
 

@@ -9,6 +9,7 @@ import os
 import pathlib
 import pickle
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -24,6 +25,13 @@ CIFAR_SPLITS = {'train': [f'data_batch_{i}' for i in range(1, 5)],
                 'validation': ['data_batch_5'], 'eval': ['test_batch']}
 COMPRESSIONS = ('none', 'gzip', 'zlib')
 _MOST_SECONDS = 900  # of a file of tests: one that hangs says where it does
+
+
+def free_port() -> int:
+    """A port that nothing listens on now."""
+    with socket.socket() as one:
+        one.bind(('127.0.0.1', 0))
+        return one.getsockname()[1]
 
 
 def recpack(*arguments, expect: int = 0) -> str:

@@ -12,17 +12,11 @@ import unittest
 
 import boto3
 from botocore.config import Config
-from support import main
+from support import free_port, main
 
 RECPACK = os.environ['RECPACK']
 CIFAR = pathlib.Path(__file__).parent.parent / 'golden/cifar10/cifar-10-batches-py'
 REGION = 'eu-central-1'
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(('127.0.0.1', 0))
-        return free.getsockname()[1]
 
 
 class Store:

@@ -6,10 +6,8 @@ import pathlib
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from unittest import mock
@@ -19,40 +17,11 @@ import recpack_io
 import recpack_io.flight
 from recpack_io.flight import makers, places
 import recpack_io.flight.__main__ as program
-from support import CIFAR, InFolder, main
+from fed_loaders import FedLoaders, halved, seen
+from support import CIFAR, InFolder, free_port, main
 
 
-def seen(batch):
-    """All that a batch says, to be compared."""
-    return ({name: (array.dtype, array.shape, array.tobytes()) for name, array in batch.items()}, batch.ids.tolist(),
-            batch.mask.tolist(), batch.sources.tolist(), batch.epoch, batch.number, batch.token)
-
-
-def halved(batch):
-    """A batch function."""
-    batch['image'] *= np.float16(0.5)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(('127.0.0.1', 0))
-        return one.getsockname()[1]
-
-
-class Flight(InFolder):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.holder = tempfile.TemporaryDirectory(prefix='recpack-flight-')
-        cls.shards = f'{cls.holder.name}/shards'
-        recpack_io.pack(CIFAR, cls.shards, sync=False)
-        cls.dataset = recpack_io.open(cls.shards)  # 64 records
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
-        super().tearDownClass()
-
+class Flight(FedLoaders, InFolder):
     def server(self, dataset=None, *given, **options):
         server = recpack_io.flight.Server(self.dataset if dataset is None else dataset, *given,
                                           **{'url': 'grpc://127.0.0.1:0', 'threads': 1, **options})
@@ -70,25 +39,10 @@ class Flight(InFolder):
         made = [self.server(dataset, *given, **(of_servers or {})) for _ in range(servers)]
         return recpack_io.Loader(dataset, *given, **(of_servers or {}), **options), self.loader(made, **options)
 
-    def assert_same_epoch(self, local, served):
-        self.assertEqual(len(served), len(local))
-        ours = iter(served)
-        for batch in local:
-            self.assertEqual(seen(next(ours)), seen(batch))
-            self.assertEqual(served.state_dict(), local.state_dict())
-        self.assertIsNone(next(ours, None))
-        self.assertEqual(served.state_dict(), local.state_dict())
-
 
 class Batches(Flight):
     def test_batches_are_those_of_the_local_loader(self):
-        for last_batch in ('drop', 'keep', 'pad'):
-            with self.subTest(last_batch):
-                local, ours = self.both('cifar10-train', batch_size=9, seed=3, last_batch=last_batch)
-                self.assertEqual(ours.arrays, local.arrays)
-                for _ in range(2):
-                    self.assert_same_epoch(local, ours)
-                ours.close()
+        self.assert_same_batches()
 
     def test_more_servers_than_steps(self):
         local, ours = self.both('cifar10-train', servers=3, batch_size=40, last_batch='keep', order='global')

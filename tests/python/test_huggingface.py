@@ -1,7 +1,6 @@
 """recpack_io.huggingface: Trainer and Accelerate train, resume in mid-epoch, and keep the last batch."""
 import json
 import os
-import socket
 import subprocess
 import sys
 import warnings
@@ -14,7 +13,7 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState, GradientState, PartialState
 from recpack_io.huggingface import Trainer, prepare
 from recpack_io.torch import IterableDataset, Loader
-from support import CIFAR, InFolder, main, pack
+from support import CIFAR, InFolder, free_port, main, pack
 
 ARRAYS = [*recpack_io.recipe('cifar10-train'), recpack_io.Id()]
 
@@ -202,9 +201,7 @@ class HuggingFace(InFolder):
             '    order="sequential", share="batches", last_batch="pad"))\n'
             'ids = [accelerator.gather_for_metrics(batch["id"]).tolist() for batch in loader]\n'
             'if accelerator.is_main_process: print(json.dumps([sum(ids, []), len(dataset)]))\n')
-        with socket.socket() as free:
-            free.bind(('127.0.0.1', 0))
-            port = free.getsockname()[1]
+        port = free_port()
         ranks = [subprocess.Popen([sys.executable, program, self.folder / 'shards'], text=True,
                                   stdout=subprocess.PIPE, env=os.environ | {
                                       'RANK': str(rank), 'LOCAL_RANK': str(rank), 'WORLD_SIZE': '2',

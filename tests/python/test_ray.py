@@ -7,7 +7,6 @@ import pickle
 import re
 import shutil
 import signal
-import tempfile
 import threading
 import time
 from unittest import mock
@@ -19,6 +18,7 @@ import recpack_io
 import recpack_io.ray
 from ray.cluster_utils import Cluster
 import recpack_io.ray.__main__ as program
+from fed_loaders import FedLoaders, halved, seen
 from support import CIFAR, InFolder, main, recpack
 
 
@@ -30,11 +30,6 @@ def contents(folder):
 def end_process(sample):
     """A function that takes its process with it."""
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def halved(batch):
-    """A batch function."""
-    batch['image'] *= np.float16(0.5)
 
 
 class Logged:
@@ -167,25 +162,7 @@ class Pack(Ray):
             recpack_io.ray.pack(CIFAR, self.folder / 'out', shardz=3)
 
 
-def seen(batch):
-    """All that a batch says, to be compared."""
-    return ({name: (array.dtype, array.shape, array.tobytes()) for name, array in batch.items()}, batch.ids.tolist(),
-            batch.mask.tolist(), batch.sources.tolist(), batch.epoch, batch.number, batch.token)
-
-
-class Loading(Ray):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.holder = tempfile.TemporaryDirectory(prefix='recpack-ray-')
-        recpack_io.pack(CIFAR, f'{cls.holder.name}/shards', sync=False)
-        cls.dataset = recpack_io.open(f'{cls.holder.name}/shards')  # 64 records
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.holder.cleanup()
-        super().tearDownClass()
-
+class Loading(FedLoaders, Ray):
     def on_ray(self, dataset, *given, actors=2, **options):
         loader = recpack_io.ray.Loader(dataset, *given, actors=actors, cpus_per_actor=0.25, **options)
         self.addCleanup(loader.close)
@@ -196,23 +173,8 @@ class Loading(Ray):
         dataset = self.dataset if dataset is None else dataset
         return recpack_io.Loader(dataset, *given, **options), self.on_ray(dataset, *given, **options)
 
-    def assert_same_epoch(self, local, ray_loader):
-        self.assertEqual(len(ray_loader), len(local))
-        ours = iter(ray_loader)
-        for batch in local:
-            self.assertEqual(seen(next(ours)), seen(batch))
-            self.assertEqual(ray_loader.state_dict(), local.state_dict())
-        self.assertIsNone(next(ours, None))
-        self.assertEqual(ray_loader.state_dict(), local.state_dict())
-
     def test_batches_are_those_of_the_local_loader(self):
-        for last_batch in ('drop', 'keep', 'pad'):
-            with self.subTest(last_batch):
-                local, ours = self.both('cifar10-train', batch_size=9, seed=3, last_batch=last_batch)
-                self.assertEqual(ours.arrays, local.arrays)
-                for _ in range(2):
-                    self.assert_same_epoch(local, ours)
-                ours.close()
+        self.assert_same_batches()
 
     def test_ends_after_its_epochs(self):
         local, ours = self.both('cifar10-train', batch_size=9, epochs=2)

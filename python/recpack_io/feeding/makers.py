@@ -53,6 +53,9 @@ class Makers(Protocol):
     def replace(self, number: int) -> None:
         """Puts another maker in the place of one that is lost. Raises what get() raises."""
 
+    def close(self) -> None:
+        """Ends the makers. Batches that were given stay valid."""
+
 
 class _Loader(loading.Loader):
     """A loader that begins at a token, without making batches of its first epoch before."""

@@ -5,11 +5,10 @@ import pathlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recpack_io import loading
 from recpack_io.arguments import checks_arguments
 from recpack_io.batches import Batch
-from recpack_io.errors import InvalidArgumentError, UnsupportedError
-from recpack_io.feeding.feed import Feed, Place
+from recpack_io.errors import InvalidArgumentError
+from recpack_io.feeding.loading import FedLoader, last_batch_of_makers
 from recpack_io.flight import places
 from recpack_io.flight.makers import Servers
 
@@ -34,7 +33,7 @@ class Served:
         return f'<{self._samples:,} samples of {self._urls[0]}{others}>'
 
 
-class Loader(loading.Loader):
+class Loader(FedLoader):
     """A recpack_io.Loader whose batches are made by servers (recpack_io.flight.Server).
 
     Batches, their order, states and audits are, bit for bit, those of a local loader of what the servers serve, and a
@@ -59,7 +58,7 @@ class Loader(loading.Loader):
         InvalidArgumentError: If servers differ, or refuse the token.
     """
 
-    _servers: Servers | None = None
+    _kind = 'servers'
 
     @checks_arguments()
     def __init__(self, servers: Sequence[str], *, batch_size: int = 256, epochs: int = 0, seed: int = 0,
@@ -74,26 +73,9 @@ class Loader(loading.Loader):
         for url in urls:
             places.refuse_open(url, token or 'none is needed to ask', insecure)
         certificates = pathlib.Path(tls_root_certs).read_bytes() if tls_root_certs else b''
-        last = 'pad' if last_batch == 'pad' else 'keep'  # the odd ones are dropped here
-        options = {'batch_size': batch_size, 'seed': seed, 'order': order, 'last_batch': last}
-        self._servers = Servers(urls, token, certificates, options, timeout)
+        options = {'batch_size': batch_size, 'seed': seed, 'order': order, 'last_batch': last_batch_of_makers(last_batch)}
+        self._makers = servers = Servers(urls, token, certificates, options, timeout)
         self._feeding = {'ahead': ahead, 'max_restarts': max_restarts}
-        super().__init__(Served(urls, self._servers.samples), fields=[], batch_size=batch_size,  # type: ignore[arg-type]
+        super().__init__(Served(urls, servers.samples), fields=[], batch_size=batch_size,  # type: ignore[arg-type]
                          epochs=epochs, seed=seed, rank=rank, world_size=world_size, order=order, share=share,
                          last_batch=last_batch, batch_type=batch_type)
-
-    def close(self) -> None:
-        """Tells the servers that no more is wanted. Batches that are held stay valid."""
-        super().close()
-        if self._servers is not None:
-            self._servers.close()
-            self._servers = None
-
-    def _make_core(self, options: dict[str, Any]) -> Feed:
-        place = Place(len(self.dataset), options['batch_size'], options['rank'], options['world_size'],
-                      options['last_batch'], options['epochs'])
-        if place.world_size > 1 and options['share'] != 'batches':
-            raise UnsupportedError('several ranks share whole batches of servers: give share="batches"')
-        assert self._servers is not None
-        return Feed(self._servers, place, token=options['resume'], epoch=options['epoch'], audit=options['audit'],
-                    **self._feeding)

@@ -93,14 +93,10 @@ class Servers:
         self._options = {'tls_root_certs': tls_root_certs} if tls_root_certs else {}
         self._headers = [(b'authorization', f'Bearer {token}'.encode())] if token else []
         self.samples, self._fields = -1, ''
-        self._connections: list[_Connection] = []
-        for number, url in enumerate(urls):
-            self._connections.append(self._connect(url))
-            if self._trouble(self._connections[number]):
-                self._find_other(number)
-
-    def _connect(self, url: str) -> _Connection:
-        return _Connection(url, self._options, self._headers)
+        try:
+            self._connections = [self._connect(number) for number in range(self.count)]
+        except LostError as error:
+            raise error.for_program() from None
 
     def _trouble(self, connection: _Connection) -> str:
         """Asks a server what it serves; returns why it cannot be used now, or an empty text."""
@@ -152,24 +148,21 @@ class Servers:
 
     def replace(self, number: int) -> None:
         self._connections[number].end(tell=False)
+        self._connections[number] = self._connect(number)
+
+    def _connect(self, number: int) -> _Connection:
+        """Connects to the server of this number, or if it does not answer to one of the others."""
         until = time.monotonic() + self._timeout
         while True:
             for i in range(self.count):
-                connection = self._connect(self.urls[(number + i) % self.count])
+                connection = _Connection(self.urls[(number + i) % self.count], self._options, self._headers)
                 trouble = self._trouble(connection)
                 if not trouble:
-                    self._connections[number] = connection
-                    return
+                    return connection
                 connection.end(tell=False)
             if time.monotonic() > until:
                 raise LostError(f'none of the servers {", ".join(self.urls)} answers: {trouble}', _ADVICE)
             time.sleep(_BETWEEN_TRIES)
-
-    def _find_other(self, number: int) -> None:
-        try:
-            self.replace(number)
-        except LostError as error:
-            raise error.for_program() from None
 
     def close(self) -> None:
         """Tells the servers that no more is wanted."""

@@ -26,10 +26,14 @@ def parse(url: str) -> tuple[str, str, int]:
     return parts.scheme, parts.hostname, PORT if port is None else port
 
 
+def join(scheme: str, host: str, port: int) -> str:
+    """Returns the URL whose parts parse() returns."""
+    return f'{scheme}://{f"[{host}]" if ":" in host else host}:{port}'
+
+
 def location(url: str) -> str:
     """Returns the URL with its port."""
-    scheme, host, port = parse(url)
-    return f'{scheme}://{f"[{host}]" if ":" in host else host}:{port}'
+    return join(*parse(url))
 
 
 def is_local(host: str) -> bool:

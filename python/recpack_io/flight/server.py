@@ -15,6 +15,7 @@ import pyarrow.flight as flight
 
 from recpack_io import __version__, loading
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
+from recpack_io.feeding.loading import refuse_bfloat16
 from recpack_io.feeding.makers import Maker
 from recpack_io.fields import Field, recipe as field_list
 from recpack_io.flight import places, wire
@@ -96,9 +97,7 @@ class Server(flight.FlightServerBase):
         probe = loading.Loader(dataset, recipe, fields=fields, batch_size=1, rank=0, world_size=1, **options)
         arrays = probe.arrays
         probe.close()
-        if narrow := [name for name, (kind, _) in arrays.items() if kind == 'bf16']:
-            raise UnsupportedError(f'{narrow[0]!r} is of bfloat16, which NumPy does not support: choose "f16" or "f32", '
-                                   'and convert on the device')
+        refuse_bfloat16(arrays)
         self._about = json.dumps({'version': __version__, 'samples': len(dataset),
                                   'fields': _digest(field_list(recipe) if recipe else fields)}).encode()
         self._sessions: dict[str, _Session] = {}
@@ -114,8 +113,7 @@ class Server(flight.FlightServerBase):
     @property
     def url(self) -> str:
         """Where it listens."""
-        host = f'[{self._host}]' if ':' in self._host else self._host
-        return f'{self._scheme}://{host}:{self.port}'
+        return places.join(self._scheme, self._host, self.port)
 
     def shutdown(self) -> None:
         """Ends the server, and the loaders of all clients."""

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
-from recpack_io import loading
 from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
+from recpack_io.feeding.loading import FedLoader, last_batch_of_makers, refuse_bfloat16
 from recpack_io.fields import Field
-from recpack_io.feeding.feed import Feed, Place
 from recpack_io.ray.makers import Actors
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _PASSED_ON = ('batch_size', 'seed', 'order', 'threads', 'prefetch', 'cache', 'ca
               'workers', 'multiprocessing_context')
 
 
-class Loader(loading.Loader):
+class Loader(FedLoader):
     """A recpack_io.Loader whose batches are made by actors of a Ray cluster.
 
     Batches, their order, states and audits are, bit for bit, those of the local loader, and a state
@@ -53,7 +52,7 @@ class Loader(loading.Loader):
     As recpack_io.Loader: the same arguments, order and state.
     """
 
-    _actors: Actors | None = None
+    _kind = 'actors'
 
     @checks_arguments()
     def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
@@ -70,19 +69,14 @@ class Loader(loading.Loader):
         self._timeout = timeout
         self._of_actors = {'num_cpus': cpus_per_actor, 'scheduling_strategy': 'SPREAD', **(actor_options or {})}
         passed = {name: options[name] for name in _PASSED_ON if name in options}  # type: ignore[literal-required]
-        last = 'pad' if options.get('last_batch') == 'pad' else 'keep'  # the odd ones are dropped here
+        last = last_batch_of_makers(options.get('last_batch', 'drop'))
         self._passed = {'threads': max(1, int(cpus_per_actor)), 'fields': fields, **passed, 'last_batch': last}
         super().__init__(dataset, recipe, fields=fields, **{**options, 'workers': 0})
-        if narrow := [name for name, (kind, _) in self.arrays.items() if kind == 'bf16']:
+        try:
+            refuse_bfloat16(self.arrays)
+        except UnsupportedError:
             self.close()
-            raise UnsupportedError(f'{narrow[0]!r} is of bfloat16, which NumPy does not support: choose "f16" or "f32", '
-                                   'and convert on the device')
-
-    def close(self) -> None:
-        """Ends the actors. Batches that are held stay valid. Called on destruction and at exit."""
-        super().close()
-        if self._actors is not None:
-            self._actors.close()
+            raise
 
     @staticmethod
     def _refuse(options: Mapping[str, Any]) -> None:
@@ -93,13 +87,6 @@ class Loader(loading.Loader):
             if options.get(name):
                 raise UnsupportedError(f'{name} is not for a loader on a cluster: leave it out')
 
-    def _make_core(self, options: dict[str, Any]) -> Feed:
-        place = Place(len(self.dataset), options['batch_size'], options['rank'], options['world_size'],
-                      options['last_batch'], options['epochs'])
-        if place.world_size > 1 and options['share'] != 'batches':
-            raise UnsupportedError('several ranks share whole batches of actors: give share="batches"')
-        if self._actors is None:
-            given = ray.put(self.dataset), self._recipe, self._passed
-            self._actors = Actors(self._count, given, self._of_actors, self._timeout)
-        return Feed(self._actors, place, token=options['resume'], epoch=options['epoch'], audit=options['audit'],
-                    **self._feeding)
+    def _start_makers(self) -> Actors:
+        given = ray.put(self.dataset), self._recipe, self._passed
+        return Actors(self._count, given, self._of_actors, self._timeout)
