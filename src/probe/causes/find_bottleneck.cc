@@ -118,7 +118,7 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
     return;
   }
   if (!found.causes.empty() && parts.other < Verdict::kWorthNaming) return;
-  found.causes.push_back(HostCause(parts, parts.other));
+  found.causes.push_back(HostCause(parts, situation.pipeline.Saved(0, parts.other)));
 }
 
 void FindOtherCauses(const Situation& situation, Found& found) {

@@ -61,7 +61,7 @@ void TooLittlePrefetch(const Situation& situation, const InputSettings& settings
   const Pipeline& pipeline = situation.pipeline;
   if (settings.workers == 0 || FindWorkers(situation.evidence).empty()) return;
   if (pipeline.restarts > kLittleSaved) return;  // workers that start have nothing ahead
-  const double saves = 1 - std::max(pipeline.making, pipeline.own());
+  const double saves = pipeline.bursts();
   if (saves < Verdict::kWorthNaming) return;
   found.causes.push_back(
       {.bottleneck = Bottleneck::kPrefetch,

@@ -41,6 +41,20 @@ std::vector<const ThreadRates*> TrainingThreads(const SystemRates& system,
   return threads;
 }
 
+// Part of the time in which the training threads sleep or wait for a processor, but for waits.
+double Sleeps(const std::vector<const ThreadRates*>& threads, double own) {
+  double cpu = 0;
+  for (const ThreadRates* thread : threads) cpu += thread->cpu_share;
+  if (threads.empty() || own <= 0) return 0;
+  return 1 - std::min(1.0, cpu / static_cast<double>(threads.size()) / own);
+}
+
+// Part of the used processors that this program uses.
+double UsedByProgram(const SystemRates& system) {
+  const double others = system.others_cores.value_or(0);
+  return system.tree_cores > 0 ? system.tree_cores / (system.tree_cores + others) : 0;
+}
+
 // The training thread is busy during its input waits.
 bool MakesItself(const TrainerSteps& trainer) {
   double waits = 0, busy = 0;
@@ -69,14 +83,34 @@ std::optional<double> WorkersShare(const Evidence& evidence) {
   return working / all;
 }
 
+// The makers' work on a batch, of a training that hardly waits for it: a step cannot get shorter
+// than that. Their waits for a processor are left out, as the step's own work may cause them.
+double MakingInTime(const Evidence& evidence) {
+  const auto work = FindLoaderWork(evidence.loaders);
+  if (!work || !evidence.system) return 0;
+  const Queueing queueing = FindQueueing(*evidence.system, work->process, work->workers);
+  return std::max(0.0, 1 - work->Share(Stage::kRoom) - queueing.waited);
+}
+
 }  // namespace
 
+double Pipeline::bursts() const { return std::max(0.0, 1 - std::max(making, own() + queued)); }
+
 double Pipeline::Saved(double of_making, double of_own) const {
-  const double made = std::max(0.0, making - of_making), step = std::max(0.0, own() - of_own);
+  const double part = making > 0 ? std::min(1.0, of_making / making) : 0;
+  return Saved(of_making, of_own, part * queued_by_makers);
+}
+
+double Pipeline::SavedWithoutOthers() const {
+  return Saved(made_delayed, own_delayed, queued - queued_by_makers);
+}
+
+double Pipeline::Saved(double of_making, double of_own, double of_queued) const {
+  const double made = std::max(0.0, making - of_making);
+  const double step = std::max(0.0, own() + queued - of_own - of_queued);
   if (!ahead) return std::clamp(1 - made - step, 0.0, 1.0);
-  // Batches may be late though their makers are fast enough on average: they come in bursts.
-  const double bursts = 1 - std::max(making, own());
-  const double left = making > 0 ? bursts * made / making : 0;
+  // Bursts are as long as the makers' work.
+  const double left = making > 0 ? bursts() * made / making : 0;
   return std::clamp(1 - std::max(made, step) - left, 0.0, 1.0);
 }
 
@@ -86,8 +120,10 @@ Pipeline MakePipeline(const Evidence& evidence, const std::vector<TrainerSteps>&
   const auto workers = FindWorkers(evidence);
   const auto share = WorkersShare(evidence);
   const TrainerSteps& slowest = trainers[WaitsLongest(trainers)];
-  if (verdict.band == Band::kUnknown || pipeline.wait < kHardlyWaits) {
+  if (verdict.band == Band::kUnknown) {
     pipeline.making = 0;  // what the makers could do is of no use
+  } else if (pipeline.wait < kHardlyWaits) {
+    pipeline.making = MakingInTime(evidence);
   } else if (work != nullptr) {
     pipeline.making = 1 - work->Share(Stage::kRoom);
   } else if (LoadsItself(evidence, slowest) || (!share && MakesItself(slowest))) {
@@ -99,12 +135,17 @@ Pipeline MakePipeline(const Evidence& evidence, const std::vector<TrainerSteps>&
   }
   if (!evidence.system) return pipeline;
   const SystemRates& system = *evidence.system;
-  const Queueing own = FindQueueing(system, TrainingThreads(system, trainers));
+  const auto training = TrainingThreads(system, trainers);
+  const Queueing own = FindQueueing(system, training);
   const Queueing made = work != nullptr   ? FindQueueing(system, work->process, work->workers)
                         : workers.empty() ? FindQueueing(system, 0, 1)
                                           : FindQueueing(system, workers);
   if (pipeline.ahead) {
-    pipeline.own_delayed = std::min(own.spared, pipeline.own());
+    // A thread that sleeps in its step waits for a processor when its batch has come: one that
+    // computes does so within the step.
+    pipeline.queued = std::min(pipeline.wait, own.waited * Sleeps(training, pipeline.own()));
+    pipeline.queued_by_makers = pipeline.queued * UsedByProgram(system);
+    pipeline.own_delayed = std::min(std::max(0.0, own.spared - pipeline.queued), pipeline.own());
     // Stages that wait for disks or for room want no processor.
     double waiting = 0;
     if (work != nullptr) waiting = work->Share(Stage::kInput);

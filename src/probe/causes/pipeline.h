@@ -21,10 +21,20 @@ struct Pipeline {
   bool ahead = true;        // batches are made by others than the training thread
   double own_delayed = 0;   // part of the step's own work that waits for a processor
   double made_delayed = 0;  // the same of `making`
+  // Part of `wait` in which the training thread waits for a processor: no batch is late then.
+  double queued = 0;
+  double queued_by_makers = 0;  // part of it in which the makers use the processors
 
   double own() const { return 1 - wait + restarts; }
+  // Waits though the makers are fast enough on average: batches come in bursts.
+  double bursts() const;
   // Share of step time that is saved if making a batch and the step's own work get shorter.
   double Saved(double of_making, double of_own = 0) const;
+  // The same if other programs used no processor.
+  double SavedWithoutOthers() const;
+
+ private:
+  double Saved(double of_making, double of_own, double of_queued) const;
 };
 
 // `work`: of the recpack loader that the training waits for; nullptr without one.

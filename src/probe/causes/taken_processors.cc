@@ -51,8 +51,7 @@ void TakenProcessors(const Situation& situation, Found& found) {
                                 ? FindQueueing(*evidence.system, work->process, work->workers)
                             : workers.empty() ? FindQueueing(*evidence.system, 0, 1)
                                               : FindQueueing(*evidence.system, workers);
-  ProcessorsAreTaken(evidence, queueing,
-                     pipeline.Saved(pipeline.made_delayed, pipeline.own_delayed), found);
+  ProcessorsAreTaken(evidence, queueing, pipeline.SavedWithoutOthers(), found);
 }
 
 }  // namespace recpack::probe
