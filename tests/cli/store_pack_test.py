@@ -158,6 +158,92 @@ class Interrupted(Store):
         self.assertEqual((self.folder / 'bucket/data/manifest.json').read_bytes(), other)
 
 
+class Tasks(Store):
+    """Several tasks pack into one folder of a bucket, each on a machine of its own."""
+
+    FLAGS = '--shard-size', '10KB'
+
+    def task(self, task, *flags, machine=None, **options):
+        self.env['RECPACK_CACHE'] = str(self.folder / f'cache-{machine or task}')
+        return self.pack_to('s3://bucket/data', '--task', task, *self.FLAGS, *flags, **options)
+
+    def test_the_bytes_are_those_of_one(self):
+        server = self.serve()
+        for task in '2/3', '0/3':
+            self.assertIn('shards of other tasks', self.task(task).stdout)
+            self.assertFalse((self.folder / 'bucket/data/manifest.json').exists())
+        self.task('1/3')
+        expected = self.local(*self.FLAGS)
+        self.assertEqual(self.contents('bucket/data'), expected)
+        self.assertEqual(server.uploads, {})
+        state = set(self.contents('bucket/data/.recpack'))
+        self.assertEqual(state, {'plan.json'} | {f'{name}.json' for name in expected if name.endswith('.tfrecord')})
+
+    def test_on_one_machine_at_once(self):
+        self.serve(delay=0.002)
+        self.env['RECPACK_CACHE'] = str(self.folder / 'cache')
+        running = [subprocess.Popen([RECPACK, 'pack', self.source, 's3://bucket/data', *self.FLAGS, '--task', f'{i}/4'],
+                                    env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                   for i in range(4)]
+        for each in running:
+            self.assertEqual((each.communicate()[1], each.returncode), ('', 0))
+        self.assertEqual(self.contents('bucket/data'), self.local(*self.FLAGS))
+
+    def test_goes_on_on_another_machine(self):
+        server = self.serve()
+        self.task('0/2')
+        shards = sorted((self.folder / 'bucket/data').glob('*.tfrecord'))
+        shards[1].unlink()
+        before = len(server.requests)
+        self.task('0/2', machine='another')
+        put = {path.split('?')[0] for method, path, _ in server.requests[before:] if method == 'PUT' and '.recpack' not in path}
+        self.assertEqual(put, {f'/bucket/data/{shards[1].name}'})
+        self.task('1/2')
+        self.assertEqual(self.contents('bucket/data'), self.local(*self.FLAGS))
+
+    def test_the_tasks_of_another_job_are_refused(self):
+        self.serve()
+        self.task('0/2')
+        for flags, machine in (('--shuffle', '3'), 'another'), (('--shuffle', '3'), '0/2'):
+            done = self.task('1/2', *flags, machine=machine, code=FAILURE)
+            self.assertIn('belongs to another pack job', done.stderr)
+
+    def test_an_earlier_job_is_forgotten_where_the_folder_is_gone(self):
+        self.serve()
+        self.task('0/2', machine='one')
+        for path in (self.folder / 'bucket/data').rglob('*'):
+            if path.is_file():
+                path.unlink()
+        self.FLAGS = '--shard-size', '20KB'
+        self.task('0/2', machine='one')
+        self.task('1/2', machine='one')
+        self.assertEqual(self.contents('bucket/data'), self.local(*self.FLAGS))
+
+    def test_killed_and_gone_on(self):
+        server = self.serve(delay=0.005)
+        generator, kills, attempts = random.Random(3), 0, 0
+        waiting = [0, 1, 2]
+        while waiting:
+            task = generator.choice(waiting)
+            self.env['RECPACK_CACHE'] = str(self.folder / f'cache-{generator.randrange(2)}')
+            attempts += 1
+            running = subprocess.Popen([RECPACK, 'pack', self.source, 's3://bucket/data', *self.FLAGS, '--task', f'{task}/3'],
+                                       env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            try:
+                running.wait(generator.uniform(0.05, 0.3 + attempts / 5))
+            except subprocess.TimeoutExpired:
+                running.send_signal(signal.SIGKILL)
+                kills += 1
+            _, errors = running.communicate()
+            if running.returncode != -signal.SIGKILL:
+                self.assertEqual((running.returncode, errors), (0, ''))
+                waiting.remove(task)
+        self.assertGreater(kills, 2)
+        self.assertEqual(self.contents('bucket/data'), self.local(*self.FLAGS))
+        time.sleep(0.05)
+        self.assertEqual(server.uploads, {})
+
+
 class Refused(Store):
     def test_errors_say_what_to_do(self):
         server = self.serve()
@@ -165,7 +251,7 @@ class Refused(Store):
                 (f'{server.url}/web/data', (), 'a web server takes no objects; give an s3:// or gs:// URL'),
                 ('s3://nowhere/data', (), 'there is no such bucket'),
                 ('s3://bucket/data', ('--append',), 'appending needs a folder on a disk'),
-                ('s3://bucket/data', ('--task', '0/2'), 'packing in several tasks needs a folder on a disk')):
+                ('s3://bucket/data', ('--task', '0/2', '--overwrite'), 'one task cannot overwrite the output of the others')):
             done = self.pack_to(url, *flags, code=FAILURE)
             self.assertIn(expected, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1)

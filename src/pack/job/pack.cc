@@ -119,7 +119,7 @@ void CheckDaliIndex(const PackOptions& options, bool compressed) {
 
 }  // namespace
 
-PackResult Pack(const Source& source, const PackOptions& options) {
+void CheckTasks(const PackOptions& options) {
   if (options.tasks == 0 || options.task >= options.tasks) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("there is no task {} of {}", options.task, options.tasks));
@@ -128,6 +128,10 @@ PackResult Pack(const Source& source, const PackOptions& options) {
     throw Error(ErrorKind::kInvalidArgument, "one task cannot overwrite the output of the others",
                 {.path = options.out}, "remove the folder, then start all tasks");
   }
+}
+
+PackResult Pack(const Source& source, const PackOptions& options) {
+  CheckTasks(options);
   if (!(options.max_skip >= 0 && options.max_skip <= 1)) {
     throw Error(ErrorKind::kInvalidArgument,
                 format("invalid share of bad items: {}", options.max_skip), {},
@@ -163,6 +167,7 @@ PackResult Pack(const Source& source, const PackOptions& options) {
   if (result.shards_found > 0) meter.Add(ledger.planned_bytes_found());
   PackMissing(job, ledger);
   ledger.ListSkipped();
+  if (options.others) options.others();
   const PackFinish finish =
       job.skipped > job.skip_limit
           ? PackFinish::kTooManySkipped

@@ -48,6 +48,9 @@ struct PackOptions {
   // Called from time to time, by one worker at a time: planned bytes done, and their total.
   std::function<void(uint64_t bytes, uint64_t total_bytes)> progress = {};
 
+  // Called before the shards of other tasks are looked for, if not empty.
+  std::function<void()> others = {};
+
   // Where the results are, for messages.
   const std::string& shown_out() const noexcept { return url.empty() ? out : url; }
 };
@@ -70,6 +73,9 @@ struct PackResult {
 // source or options differ from the interrupted job; the error of a bad item if items may not be
 // skipped; kIo. Complete shards are kept in every case.
 PackResult Pack(const Source& source, const PackOptions& options);
+
+// Throws Error (kInvalidArgument) if these cannot be options of one of several tasks.
+void CheckTasks(const PackOptions& options);
 
 // Calls `visit` in plan order with each shard of `plan` that Pack() with these options wrote or
 // found. Reads them from `out` one at a time to save memory.

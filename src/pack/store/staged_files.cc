@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "src/pack/store/hole.h"
 #include "src/remote/store/data_files.h"
 #include "src/shards/manifest/manifest.h"
 #include "src/shards/manifest/sidecar.h"
@@ -31,20 +32,10 @@ class UploadedFile final : public WritableFile {
   const std::shared_ptr<remote::Upload> upload_;
 };
 
-// Leaves a hole of this size.
-void MakeHole(const std::string& path, uint64_t bytes) {
-  PosixFiles().Create(path)->Close();
-  std::error_code failed;
-  std::filesystem::resize_file(path, bytes, failed);
-  if (failed) {
-    throw Error(ErrorKind::kIo, "cannot set the size: " + failed.message(), {.path = path});
-  }
-}
-
 }  // namespace
 
-StagedFiles::StagedFiles(std::string folder, std::string url)
-    : folder_(std::move(folder)), url_(std::move(url)) {}
+StagedFiles::StagedFiles(std::string folder, std::string url, const SharedState* state)
+    : folder_(std::move(folder)), url_(std::move(url)), state_(state) {}
 
 std::string StagedFiles::ResultName(const std::string& path) const {
   if (!path.starts_with(folder_ + "/")) return {};
@@ -94,6 +85,13 @@ void StagedFiles::Rename(const std::string& from, const std::string& to, bool du
     if (name.ends_with(kShardEnd)) MakeHole(from, std::filesystem::file_size(from));
   }
   PosixFiles().Rename(from, to, durable);
+  if (state_ == nullptr) return;
+  if (name.ends_with(kShardEnd)) {
+    state_->Publish(name + ".recindex");
+    state_->Publish(name + ".json");  // the last, as it says that the shard is complete
+  } else if (to == folder_ + "/" + kStateFolder + "/plan.json") {
+    state_->Publish("plan.json");
+  }
 }
 
 void StagedFiles::UploadFile(const std::string& from, const std::string& name) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "recpack/base/file.h"
+#include "src/pack/store/shared_state.h"
 #include "src/remote/store/upload.h"
 
 namespace recpack::pack {
@@ -14,10 +15,12 @@ namespace recpack::pack {
 // The operating system's files, but for results: what gets its name directly in `folder` is
 // uploaded to the "folder" `url` under that name first. A planned shard is uploaded while it is
 // written, and takes no space on the disk. In the place of each shard that is in the store lies a
-// hole of its size. Thread-safe, as PosixFiles().
+// hole of its size. Of several tasks that pack together, the plan and what belongs to a complete
+// shard is uploaded, too. Thread-safe, as PosixFiles().
 class StagedFiles final : public FileSystem {
  public:
-  StagedFiles(std::string folder, std::string url);
+  // `state`: if several tasks pack together; outlives this.
+  StagedFiles(std::string folder, std::string url, const SharedState* state);
 
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override;
   std::unique_ptr<WritableFile> Create(const std::string& path) override;
@@ -36,6 +39,7 @@ class StagedFiles final : public FileSystem {
 
   const std::string folder_;
   const std::string url_;
+  const SharedState* const state_;
   std::mutex mutex_;
   // By the temporary file that they take the place of. Guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<remote::Upload>> uploads_;

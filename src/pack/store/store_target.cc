@@ -60,15 +60,34 @@ std::set<std::string> NamesOfJob(const std::string& folder) {
   return names;
 }
 
+// Names of the shards of this task.
+std::set<std::string> NamesOfTask(const std::string& folder, uint32_t task, uint32_t tasks) {
+  std::set<std::string> names;
+  const std::string plan = folder + "/" + kStateFolder + "/plan.json";
+  if (!fs::exists(plan)) return names;
+  const Plan read = ReadPlan(PosixFiles(), plan);
+  for (size_t i = task; i < read.shards.size(); i += tasks) names.insert(read.shards[i].file);
+  return names;
+}
+
 }  // namespace
 
-StoreTarget::StoreTarget(const std::string& url, bool overwrite)
-    : url_(remote::WithoutLastSlash(url)), folder_(StagingFolder(url_)) {
+StoreTarget::StoreTarget(const std::string& url, bool overwrite, uint32_t task, uint32_t tasks)
+    : url_(remote::WithoutLastSlash(url)),
+      folder_(StagingFolder(url_)),
+      task_(task),
+      tasks_(tasks),
+      state_(folder_, url_) {
   remote::CheckWritable(remote::ParseUrl(url_));
   if (overwrite) RemoveOld();
+  if (tasks > 1) state_.Fetch(task, tasks);
   Compare(overwrite);
   fs::create_directories(folder_);
-  files_ = std::make_unique<StagedFiles>(folder_, url_);
+  files_ = std::make_unique<StagedFiles>(folder_, url_, tasks > 1 ? &state_ : nullptr);
+}
+
+void StoreTarget::FindOthers() {
+  if (tasks_ > 1) state_.FetchAll();
 }
 
 StoreTarget::~StoreTarget() {
@@ -77,12 +96,15 @@ StoreTarget::~StoreTarget() {
   if (!fs::exists(folder_ + "/" + kManifestName, unknown)) return;
   try {
     RemoveUploads(NamesOfJob(folder_));
+    if (tasks_ > 1) state_.RemoveIndexParts();
   } catch (...) {  // NOLINT(bugprone-empty-catch): the next pack removes them
   }
 }
 
 void StoreTarget::RemoveUploads(const std::set<std::string>& ours) const {
-  remote::RemoveUploads(url_, [&](const std::string& name) { return ours.contains(name); });
+  std::set<std::string> mine = ours;
+  if (tasks_ > 1) mine = NamesOfTask(folder_, task_, tasks_);  // others may be uploading
+  remote::RemoveUploads(url_, [&](const std::string& name) { return mine.contains(name); });
 }
 
 void StoreTarget::RemoveOld() const {
@@ -101,6 +123,7 @@ void StoreTarget::RemoveOld() const {
   for (const std::string& name : old) {
     if (names.contains(name)) remote::RemoveObject(url_ + "/" + name);
   }
+  state_.Remove();
 }
 
 void StoreTarget::Compare(bool with_others) const {
@@ -114,7 +137,7 @@ void StoreTarget::Compare(bool with_others) const {
                 "choose another folder, or give --overwrite to replace an earlier pack");
   }
   RemoveUploads(ours);
-  if (there.empty()) return Forget();
+  if (there.empty() && tasks_ == 1) return Forget();
   bool lost = false;
   for (const std::string& name : ours) {
     const std::string path = folder_ + "/" + name;
@@ -142,14 +165,14 @@ Error StoreTarget::InStore(const Error& error) const {
 
 std::unique_ptr<StoreTarget> DirectToStore(PackOptions& options) {
   if (!remote::IsUrl(options.out)) return nullptr;
-  const char* const what = options.append      ? "appending"
-                           : options.tasks > 1 ? "packing in several tasks"
-                                               : nullptr;
-  if (what != nullptr) {
-    throw Error(ErrorKind::kUnsupported, format("{} needs a folder on a disk", what),
+  if (options.append) {
+    throw Error(ErrorKind::kUnsupported, "appending needs a folder on a disk",
                 {.path = options.out}, "pack into a folder, and upload that");
   }
-  auto target = std::make_unique<StoreTarget>(options.out, options.overwrite);
+  CheckTasks(options);  // before anything is removed
+  auto target =
+      std::make_unique<StoreTarget>(options.out, options.overwrite, options.task, options.tasks);
+  if (options.tasks > 1) options.others = [found = target.get()] { found->FindOthers(); };
   options.url = target->url();
   options.out = target->folder();
   options.files = &target->files();

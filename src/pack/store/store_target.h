@@ -1,6 +1,7 @@
 // Prepares a pack into an object store.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include "recpack/base/file.h"
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_stream.h"
+#include "src/pack/store/shared_state.h"
 
 namespace recpack::pack {
 
@@ -20,8 +22,8 @@ class StoreTarget {
   // Compares the store with the folder: forgets what is not in the store, and removes unfinished
   // uploads of an interrupted job. With `overwrite`, removes an earlier pack from the store, and
   // leaves other objects. Throws Error: kInvalidArgument if there are objects that are not of this
-  // job; kIo; kUnsupported.
-  StoreTarget(const std::string& url, bool overwrite);
+  // job; kIo; kUnsupported. `task` of `tasks` packs every `tasks`-th shard.
+  StoreTarget(const std::string& url, bool overwrite, uint32_t task = 0, uint32_t tasks = 1);
   // After a job that is complete, removes unfinished uploads once more: those that a killed process
   // had asked for may have begun later.
   ~StoreTarget();
@@ -32,17 +34,23 @@ class StoreTarget {
   const std::string& folder() const noexcept { return folder_; }
   FileSystem& files() const noexcept { return *files_; }  // valid as long as this
 
+  // Finds the shards of the other tasks, if all are complete: for PackOptions::others.
+  void FindOthers();
+
   // Returns an error of the job with the URL where it names a file in the folder.
   Error InStore(const Error& error) const;
 
  private:
   void RemoveOld() const;
+  // Removes unfinished uploads: those of `ours`, of several tasks those of this one.
   void RemoveUploads(const std::set<std::string>& ours) const;
   void Compare(bool with_others) const;
   void Forget() const;
 
   std::string url_;
   std::string folder_;
+  const uint32_t task_, tasks_;
+  SharedState state_;
   std::unique_ptr<FileSystem> files_;
 };
 

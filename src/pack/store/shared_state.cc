@@ -1,0 +1,132 @@
+#include "src/pack/store/shared_state.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "recpack/base/error.h"
+#include "recpack/base/file.h"
+#include "recpack/base/file_lock.h"
+#include "recpack/base/parallel.h"
+#include "src/pack/store/hole.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/store/listing.h"
+#include "src/remote/store/upload.h"
+#include "src/shards/manifest/sidecar.h"
+
+namespace recpack::pack {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kPlan[] = "plan.json";
+constexpr int kAtOnce = 16;  // requests for small objects
+
+std::string SidecarName(const std::string& shard) { return shard + ".json"; }
+std::string IndexPartName(const std::string& shard) { return shard + ".recindex"; }
+
+}  // namespace
+
+SharedState::SharedState(std::string folder, std::string url)
+    : folder_(std::move(folder)), url_(std::move(url)) {}
+
+std::string SharedState::StateUrl(const std::string& name) const {
+  return url_ + "/" + kStateFolder + "/" + name;
+}
+
+std::string SharedState::StatePath(const std::string& name) const {
+  return folder_ + "/" + kStateFolder + "/" + name;
+}
+
+SharedState::Listing SharedState::List() const {
+  Listing listing;
+  for (const auto& object : remote::ListFolder(url_)) {
+    listing.results[object.name()] = object.bytes;
+  }
+  for (const auto& object : remote::ListFolder(url_ + "/" + kStateFolder)) {
+    listing.state[object.name()] = object.bytes;
+  }
+  return listing;
+}
+
+void SharedState::Copy(const std::string& name) const {
+  const ByteBuffer content = ReadWholeFile(remote::DataFiles(), StateUrl(name));
+  WriteFileAtomically(PosixFiles(), StatePath(name), content, false);
+}
+
+void SharedState::Fetch(uint32_t task, uint32_t tasks) {
+  fs::create_directories(folder_ + "/" + kStateFolder);
+  // Tasks of this machine come one after the other.
+  const Descriptor turn = WaitForLock(folder_ + ".lock");
+  const Listing listing = List();
+  ByteBuffer plan;
+  if (listing.state.contains(kPlan)) plan = ReadWholeFile(remote::DataFiles(), StateUrl(kPlan));
+  if (fs::exists(StatePath(kPlan)) && ReadWholeFile(PosixFiles(), StatePath(kPlan)) != plan) {
+    // An earlier job's, unless another task here has a plan that is not in the store yet.
+    const auto alone = TryLock(StatePath("lock"), false);
+    if (alone) Clear();
+  }
+  if (plan.empty()) return;
+  WriteFileAtomically(PosixFiles(), StatePath(kPlan), plan, false);
+  FetchShards(ReadPlan(PosixFiles(), StatePath(kPlan)), task, tasks, listing);
+}
+
+// Removes all but the locks, which other tasks may wait for.
+void SharedState::Clear() const {
+  for (const std::string& folder : {folder_, folder_ + "/" + kStateFolder}) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const bool lock = entry.path().filename().string().starts_with("lock");
+      if (entry.is_regular_file() && !lock) fs::remove(entry.path());
+    }
+  }
+}
+
+void SharedState::FetchAll() {
+  const Listing listing = List();
+  const Plan plan = ReadPlan(PosixFiles(), StatePath(kPlan));
+  for (const auto& file : plan.shards.files()) {
+    if (!listing.state.contains(SidecarName(file))) return;
+  }
+  FetchShards(plan, 0, 1, listing);
+}
+
+void SharedState::FetchShards(const Plan& plan, uint32_t task, uint32_t tasks,
+                              const Listing& listing) const {
+  std::vector<std::string> missing;
+  for (size_t i = task; i < plan.shards.size(); i += tasks) {
+    const std::string file = plan.shards.files()[i];
+    // The sidecar comes last: a shard without one is not complete.
+    const bool complete =
+        listing.results.contains(file) && listing.state.contains(SidecarName(file));
+    const bool here = fs::exists(folder_ + "/" + file) && fs::exists(StatePath(SidecarName(file)));
+    if (complete && !here) missing.push_back(file);
+  }
+  ParallelFor(missing.size(), kAtOnce, [&](size_t, size_t i) {
+    const std::string& file = missing[i];
+    if (listing.state.contains(IndexPartName(file))) Copy(IndexPartName(file));
+    Copy(SidecarName(file));
+    MakeHole(folder_ + "/" + file, listing.results.at(file));
+  });
+}
+
+void SharedState::Publish(const std::string& name) const {
+  remote::Upload upload(StateUrl(name));
+  upload.Write(ReadWholeFile(PosixFiles(), StatePath(name)));
+  upload.Finish(name == kPlan ? remote::Upload::Existing::kRefuse
+                              : remote::Upload::Existing::kReplace);
+}
+
+void SharedState::RemoveIndexParts() const {
+  for (const auto& object : remote::ListFolder(url_ + "/" + kStateFolder)) {
+    if (object.name().ends_with(".recindex")) remote::RemoveObject(object.url);
+  }
+}
+
+void SharedState::Remove() const {
+  for (const auto& object : remote::ListFolder(url_ + "/" + kStateFolder)) {
+    remote::RemoveObject(object.url);
+  }
+}
+
+}  // namespace recpack::pack
