@@ -11,6 +11,7 @@
 #include "bench/record/timing.h"
 #include "src/probe/causes/decide.h"
 #include "src/probe/live/metrics.h"
+#include "src/probe/steps/step_collector.h"
 #include "src/probe/verdict/verdict.h"
 
 namespace {

@@ -1,10 +1,9 @@
-#include "src/probe/steps/steps.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "src/probe/steps/step_collector.h"
 #include "tests/probe/second.h"
 
 namespace recpack::probe {
@@ -416,6 +415,51 @@ TEST(StepCollector, KeepsOnlyTheLastStepOfATrainerThatGoesOn) {
   const auto trainers = collector.Trainers(INT64_MAX / 2);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_THAT(trainers[0].steps, SizeIs(kSteps));
+}
+
+// Two ranks that step a hundred times a second for hours: waits of the second half are longer.
+TEST(StepCollector, KeepsSomeOfManyStepsThatRepresentAll) {
+  constexpr int64_t kSteps = 300'000, kStepLength = 10'000'000;
+  StepCollector collector(10'000);
+  std::vector<TimedEvent> events;
+  for (int64_t i = 0; i < kSteps; ++i) {
+    for (const int process : {1, 2}) {
+      const int64_t begin = i * kStepLength;
+      const int64_t wait = (i < kSteps / 2 ? 1 : 3) * kStepLength / 10;
+      events.push_back(StepEvent(EventKind::kInputWait, begin, begin + wait));
+      events.back().process = process;
+      events.push_back(StepEvent(EventKind::kStep, begin, begin + kStepLength));
+      events.back().process = process;
+      events.back().event.value = static_cast<uint64_t>(i);
+    }
+    if (i % 100 == 99) collector.Add(std::exchange(events, {}));
+  }
+  const auto trainers = collector.Trainers(kSteps * kStepLength);
+  ASSERT_THAT(trainers, SizeIs(2));
+  double waits = 0;
+  for (const StepRecord& step : trainers[0].steps) waits += static_cast<double>(step.input_wait);
+  const auto count = trainers[0].steps.size();
+  EXPECT_LT(count, KeptSteps::kMost);
+  EXPECT_GT(count, KeptSteps::kMost / 4);
+  EXPECT_EQ(count + trainers[0].dropped, static_cast<size_t>(kSteps));
+  EXPECT_NEAR(waits / static_cast<double>(count * kStepLength), 0.2, 0.005);
+  EXPECT_EQ(trainers[0].steps.front().number, 0u);
+  EXPECT_EQ(trainers[0].steps, trainers[1].steps);
+  const auto latest = collector.Trainers(kSteps * kStepLength, 5000);
+  ASSERT_THAT(latest[0].steps, SizeIs(5000));
+  EXPECT_EQ(latest[0].steps.front().number, static_cast<uint64_t>(kSteps) - 5000);
+  EXPECT_EQ(latest[0].dropped, 0u);
+}
+
+TEST(StepCollector, BoundsStepsThatTheProgramDoesNotCount) {
+  StepCollector collector(1000);
+  for (int64_t i = 0; i < 200'000; ++i) {
+    collector.Add({StepEvent(EventKind::kStep, 100 * i, 100 * i + 100)});  // all have number 0
+  }
+  const auto trainers = collector.Trainers(INT64_MAX / 2);
+  ASSERT_THAT(trainers, SizeIs(1));
+  EXPECT_LT(trainers[0].steps.size(), KeptSteps::kMost + 1000);
+  EXPECT_EQ(trainers[0].steps.size() + trainers[0].dropped, 200'000u);
 }
 
 }  // namespace

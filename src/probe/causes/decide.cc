@@ -40,9 +40,19 @@ double StepsPerSecond(const std::vector<TrainerSteps>& trainers) {
   for (const TrainerSteps& trainer : trainers) {
     const int64_t span = trainer.steps.back().end - trainer.steps.front().begin;
     if (span > 0)
-      sum += static_cast<double>(trainer.steps.size()) * 1e9 / static_cast<double>(span);
+      sum += static_cast<double>(trainer.steps.size() + trainer.dropped) * 1e9 /
+             static_cast<double>(span);
   }
   return sum;
+}
+
+// Says that only some steps of a long training are kept (KeptSteps).
+void NoteDropped(const std::vector<TrainerSteps>& trainers, Verdict& verdict) {
+  const auto most = std::ranges::max_element(trainers, {}, &TrainerSteps::dropped);
+  if (most == trainers.end() || most->dropped == 0) return;
+  verdict.notes.push_back(
+      format("{} of {} steps were counted, in stretches that are spread over the whole training",
+             CountText(most->steps.size()), CountText(most->steps.size() + most->dropped)));
 }
 
 // Notes on the limits of steps that come from the loader's own statistics.
@@ -139,6 +149,7 @@ Verdict Decide(const Evidence& evidence) {
     trainers = MakeLoaderSteps(evidence.loaders);
   }
   verdict.left_out = DropWarmUp(trainers);
+  NoteDropped(trainers, verdict);
   std::erase_if(trainers, [](const TrainerSteps& trainer) { return trainer.steps.empty(); });
   if (std::string note = CountWaitsForSlowDevice(evidence, trainers); !note.empty()) {
     verdict.notes.push_back(std::move(note));

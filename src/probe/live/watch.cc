@@ -21,6 +21,7 @@
 #include "src/probe/live/timeline_sampler.h"
 #include "src/probe/procfs/system_sampler.h"
 #include "src/probe/steps/activity.h"
+#include "src/probe/steps/step_collector.h"
 #include "src/probe/util/intervals.h"
 #include "src/probe/util/thinned.h"
 #include "src/probe/verdict/verdict.h"

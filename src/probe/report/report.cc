@@ -47,7 +47,7 @@ StepSeries MakeSeries(const TrainerSteps& trainer, bool own_work) {
                     .device = trainer.device,
                     .source = trainer.source,
                     .device_seen = trainer.device_seen,
-                    .steps = trainer.steps.size(),
+                    .steps = trainer.steps.size() + trainer.dropped,
                     .stretches = {}};
   const size_t each = (trainer.steps.size() + kMostStretches - 1) / kMostStretches;
   for (size_t at = 0; at < trainer.steps.size(); at += each) {

@@ -1,9 +1,10 @@
+#include "src/probe/steps/step_collector.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "src/probe/steps/sorted_events.h"
-#include "src/probe/steps/steps.h"
 
 namespace recpack::probe {
 namespace {
@@ -20,41 +21,9 @@ bool HasEnded(const TrainerSteps& trainer, int64_t now) {
   return now - trainer.steps.back().end > std::max(kLongQuiet, kManySteps * longest);
 }
 
-// Appends the steps of `more` to those of the same trainers, each once.
-void Append(std::vector<TrainerSteps> more, std::vector<TrainerSteps>& all) {
-  for (TrainerSteps& trainer : more) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const TrainerSteps& there) {
-      return SameTrainer(there, trainer);
-    });
-    if (found == all.end()) {
-      all.push_back(std::move(trainer));
-      continue;
-    }
-    const int64_t end = found->steps.empty() ? INT64_MIN : found->steps.back().end;
-    for (StepRecord& step : trainer.steps) {
-      if (step.end <= end) continue;
-      if (trainer.source != TrainerSteps::Source::kTold) {
-        step.number = found->steps.empty() ? 0 : found->steps.back().number + 1;
-      }
-      found->steps.push_back(step);
-    }
-    found->device_seen |= trainer.device_seen;
-    found->waits_seen |= trainer.waits_seen;
-    found->fetched_ahead |= trainer.fetched_ahead;
-  }
-}
-
-TrainerSteps KeepLatest(const TrainerSteps& trainer, size_t most) {
-  TrainerSteps latest{.process = trainer.process,
-                      .lane = trainer.lane,
-                      .device = trainer.device,
-                      .source = trainer.source,
-                      .device_seen = trainer.device_seen,
-                      .waits_seen = trainer.waits_seen,
-                      .fetched_ahead = trainer.fetched_ahead};
-  const auto count = static_cast<ptrdiff_t>(std::min(most, trainer.steps.size()));
-  latest.steps.assign(trainer.steps.end() - count, trainer.steps.end());
-  return latest;
+auto FindKept(auto& settled, const TrainerSteps& trainer) {
+  return std::ranges::find_if(
+      settled, [&](const KeptSteps& kept) { return SameTrainer(kept.trainer(), trainer); });
 }
 
 }  // namespace
@@ -65,12 +34,16 @@ void StepCollector::Add(std::vector<TimedEvent> events) {
 }
 
 std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps) const {
-  std::vector<TrainerSteps> all;
-  all.reserve(settled_.size());
-  for (const TrainerSteps& trainer : settled_) all.push_back(KeepLatest(trainer, most_steps));
-  Append(FindSteps(pending_, now), all);
-  for (TrainerSteps& trainer : all) {
-    if (trainer.steps.size() > most_steps) trainer = KeepLatest(trainer, most_steps);
+  std::vector<TrainerSteps> pending = FindSteps(pending_, now), all;
+  all.reserve(settled_.size() + pending.size());
+  for (const KeptSteps& kept : settled_) {
+    const auto more = std::ranges::find_if(
+        pending, [&](const TrainerSteps& one) { return SameTrainer(kept.trainer(), one); });
+    all.push_back(kept.Latest(most_steps, more == pending.end() ? nullptr : &*more));
+  }
+  for (const TrainerSteps& trainer : pending) {
+    const auto known = FindKept(settled_, trainer);
+    if (known == settled_.end()) all.push_back(KeptSteps(trainer).Latest(most_steps));
   }
   return all;
 }
@@ -92,7 +65,14 @@ void StepCollector::Settle() {
     keep_from = std::min(keep_from, trainer.steps.back().begin);
     trainer.steps.pop_back();
   }
-  Append(std::move(trainers), settled_);
+  for (const TrainerSteps& trainer : trainers) {
+    const auto known = FindKept(settled_, trainer);
+    if (known == settled_.end()) {
+      settled_.emplace_back(trainer);
+    } else {
+      known->Append(trainer);
+    }
+  }
   if (trainers_seen) {
     std::erase_if(pending_, [&](const TimedEvent& timed) {
       return !timed.event.open && timed.event.end <= keep_from;

@@ -54,6 +54,7 @@ struct TrainerSteps {
   bool waits_seen = true;         // waits for input would have been reported
   bool fetched_ahead = false;     // a background thread fetches batches as well
   std::vector<StepRecord> steps;  // sorted by time
+  size_t dropped = 0;             // steps of a long training that are not kept, between these
 };
 
 // Tells whether two are the same trainer: the same device of a process, whichever thread reports
@@ -71,28 +72,5 @@ bool SameTrainer(const A& a, const B& b) {
 // names with "epoch" never count. Of several, the one whose ranges take most time is used. `now`:
 // end of waits that are still open.
 std::vector<TrainerSteps> FindSteps(const std::vector<TimedEvent>& events, int64_t now);
-
-// Finds steps in a stream of events. Drops events once they are accounted for, so that a training
-// may run for any time. Not thread-safe.
-class StepCollector {
- public:
-  // `most_events`: the number of events from which on they are accounted for.
-  explicit StepCollector(size_t most_events = 200'000) : most_events_(most_events) {}
-
-  void Add(std::vector<TimedEvent> events);
-  // Returns all trainers with at most `most_steps` latest steps each.
-  std::vector<TrainerSteps> Trainers(int64_t now, size_t most_steps = SIZE_MAX) const;
-  // Returns the number of events that are not accounted for yet.
-  size_t pending() const noexcept { return pending_.size(); }
-
- private:
-  void Settle();
-  void ForgetOlder();
-
-  const size_t most_events_;
-  size_t settle_at_ = most_events_;
-  std::vector<TimedEvent> pending_;
-  std::vector<TrainerSteps> settled_;
-};
 
 }  // namespace recpack::probe
