@@ -3,8 +3,8 @@
 
     python3 bench/probe/lines_cost.py --out bench/results/probe-lines-cost.json
 
-A program steps for some seconds, with so many threads of its own at so deep stacks. It reports the CPU time of each of
-its threads (/proc/self/task/TID/schedstat); the hook's events say which one samples.
+A program steps for some seconds, with so many threads of its own at so deep stacks, or with so many workers. It reports the
+CPU time of each of its threads (/proc/self/task/TID/schedstat); the hook's events say which one samples.
 """
 import argparse
 import json
@@ -49,19 +49,52 @@ print(json.dumps([elapsed, times]))
 '''
 
 
-def measure(depth: int, threads: int, seconds: float, busy: bool) -> dict:
+# Processes that run the loop of PyTorch's workers, of the fake in tests/probe/hook.
+WORKERS = '''
+import json, multiprocessing, os, sys, time
+import torch.utils.data
+from torch.utils.data._utils import worker
+count, seconds = int(sys.argv[1]), float(sys.argv[2])
+asked, told = multiprocessing.SimpleQueue(), multiprocessing.Queue()
+class Item:
+    def __getitem__(self, index):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end: time.sleep(0.005)
+        told.put({int(t): int(open(f'/proc/self/task/{t}/schedstat').read().split()[0]) / 1e9 for t in os.listdir('/proc/self/task')})
+others = [None] * 9
+processes = [multiprocessing.Process(target=worker._worker_loop, args=(Item(), asked, *others, count)) for _ in range(count)]
+for process in processes: process.start()
+for _ in processes: asked.put(0)
+times = {}
+for _ in processes: times.update(told.get())
+for _ in processes: asked.put(None)
+for process in processes: process.join()
+print(json.dumps([seconds, times]))
+'''
+
+
+def sampled(program_text: str, *words) -> tuple[float, float]:
+    """Seconds that a program ran under the hook, and CPU seconds of the threads that sampled it."""
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / 'program.py'
-        program.write_text(PROGRAM, encoding='utf-8')
+        program.write_text(program_text, encoding='utf-8')
         environment = {**os.environ, 'RECPACK_EVENTS': folder, 'PYTHONPATH': f"{HOOK}{os.pathsep}{HERE / 'libraries'}"}
-        done = subprocess.run([sys.executable, program, str(depth), str(threads), str(seconds), str(int(busy))],
-                              capture_output=True, text=True, check=True, env=environment)
+        done = subprocess.run([sys.executable, program, *map(str, words)], capture_output=True, text=True, check=True, env=environment)
         elapsed, times = json.loads(done.stdout)
         events = [event for path in pathlib.Path(folder).glob('*.events') for event in events_of(path)]
     lanes = {event.lane for event in events if event.name.startswith('line\t')}
-    cpu = sum(time for thread, time in times.items() if int(thread) in lanes)
+    return elapsed, sum(time for thread, time in times.items() if int(thread) in lanes)
+
+
+def measure(depth: int, threads: int, seconds: float, busy: bool) -> dict:
+    elapsed, cpu = sampled(PROGRAM, depth, threads, seconds, int(busy))
     return {'depth_of_stacks': depth, 'threads': threads, 'computing': busy, 'seconds': round(elapsed, 1),
             'cpu_seconds': round(cpu, 4), 'share_of_one_core': round(cpu / elapsed, 5)}
+
+
+def measure_workers(count: int, seconds: float) -> dict:
+    elapsed, cpu = sampled(WORKERS, count, seconds)
+    return {'workers': count, 'seconds': round(elapsed, 1), 'cpu_seconds_of_all': round(cpu, 4), 'share_of_one_core': round(cpu / elapsed, 5)}
 
 
 def main() -> None:
@@ -72,6 +105,9 @@ def main() -> None:
     rows = []
     for depth, threads, busy in (10, 0, False), (10, 0, True), (60, 0, False), (10, 8, False), (60, 40, False):
         rows.append(measure(depth, threads, options.seconds, busy))
+        print(json.dumps(rows[-1]), flush=True)
+    for count in 8, 64:
+        rows.append(measure_workers(count, options.seconds))
         print(json.dumps(rows[-1]), flush=True)
     results = {'date': machine.today(), 'machine': machine.describe(ROOT), 'load': os.getloadavg()[0],
                'what': __doc__.strip().splitlines()[0], 'rows': rows}

@@ -74,6 +74,14 @@ TEST(Pipeline, BatchesInBurstsAreLateInProportion) {
   EXPECT_NEAR(pipeline.Saved(0, 0.3), 0.2, 1e-12);  // then the makers are the slower ones
 }
 
+TEST(Pipeline, AWaitForAProcessorIsNoLateBatch) {
+  const Pipeline pipeline{
+      .wait = 0.2, .making = 1, .made_delayed = 0.5, .queued = 0.08, .queued_by_makers = 0.03};
+  EXPECT_NEAR(pipeline.Saved(1), 0.15, 1e-12);  // other programs keep the thread waiting
+  EXPECT_NEAR(pipeline.SavedWithoutOthers(), 0.17, 1e-12);  // its own workers do
+  EXPECT_NEAR(Pipeline({.wait = 0.2, .making = 0.8, .queued = 0.2}).bursts(), 0, 1e-12);
+}
+
 TEST(RankCauses, WhatSavesMostComesFirst) {
   EXPECT_THAT(Ranked({{.bottleneck = Bottleneck::kInterference, .saves = 0.3},
                       {.bottleneck = Bottleneck::kFunction, .saves = 0.8},

@@ -27,6 +27,25 @@ TEST(ReportedRanks, AreThoseOfProcessesOfSeveral) {
   EXPECT_EQ(ranks.All()[0].size, 8u);
 }
 
+TEST(GradientExchanges, AreMeansOfEachProcess) {
+  const auto exchange = [](int process, int64_t wait, uint64_t passes) {
+    return TimedEvent{
+        .event = {.kind = EventKind::kRange, .begin = 100, .end = 100 + wait, .value = passes},
+        .process = process,
+        .name = "gradient exchange"};
+  };
+  GradientExchanges exchanges;
+  exchanges.Add({exchange(4, 20, 70), exchange(4, 40, 90), exchange(3, 0, 50)});
+  exchanges.Add({exchange(3, 8, 60)});
+  const auto means = exchanges.Means();
+  ASSERT_THAT(means, SizeIs(2));
+  EXPECT_EQ(means[0].process, 3);
+  EXPECT_EQ(means[0].steps, 1u);
+  EXPECT_EQ(means[1].steps, 2u);
+  EXPECT_EQ(means[1].wait, 30);
+  EXPECT_EQ(means[1].passes, 80);
+}
+
 TEST(ReportedRanks, TrainersAreRanksOfOneJobWhereEachIsAnotherOne) {
   const std::vector<TrainerSteps> trainers = {{.process = 3}, {.process = 4}};
   const auto of = [&](uint32_t rank, uint32_t size) {

@@ -11,6 +11,7 @@ namespace recpack::probe {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -418,6 +419,17 @@ TEST(Verdict, DevicesThatCountNoStepsAlikeAreNoTrainingWithoutWaits) {
               Contains(HasSubstr("2 devices train together but have fewer than 10 step")));
 }
 
+TEST(Verdict, AStepGetsNoShorterThanTheMakingOfABatch) {
+  Evidence evidence{.trainers = {Trainer({.device = 50})},
+                    .loaders = Loader({{Stage::kFunction, 8}, {Stage::kRoom, 2}}),
+                    .system = SystemRates{}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kHost);
+  EXPECT_NEAR(*verdict.causes[0].saves, 0.2, 1e-9);
+  evidence.loaders.clear();
+  EXPECT_NEAR(*Decide(evidence).causes[0].saves, 0.5, 1e-9);
+}
+
 // PyTorch's processes under torchrun: their waits for each other are not reported.
 Evidence HiddenRanks(const Made& one, const Made& other) {
   Evidence evidence{
@@ -438,6 +450,26 @@ TEST(Verdict, AllRanksWaitForTheInputOfOne) {
   EXPECT_THAT(verdict.evidence, Contains(HasSubstr("rank 1 (process 5) waited 40.0 %")));
   EXPECT_THAT(verdict.notes, Contains(HasSubstr("2 processes train together")));
   EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("what the devices did"))));
+}
+
+// DistributedDataParallel measures its own passes and its wait for the others' gradients.
+TEST(Verdict, TheRankThatTheOthersWaitForIsNamed) {
+  Evidence evidence = HiddenRanks({}, {});
+  evidence.exchanges = {{.process = 5, .steps = 3, .wait = 2e6, .passes = 80e6},
+                        {.process = 6, .steps = 3, .wait = 40e6, .passes = 42e6}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kSlowRank);
+  EXPECT_EQ(verdict.rank, 1u);
+  EXPECT_NEAR(*verdict.causes[0].saves, 0.38, 1e-9);
+  EXPECT_THAT(
+      verdict.evidence,
+      ElementsAre("trainer 1 (process 5) waited 2.0 % of its time for the others; they "
+                  "waited 40.0 % for it",
+                  "its forward and backward pass took 80.0 ms, those of the others 42.0 ms"));
+  evidence.exchanges[1].steps = 2;  // too few to tell
+  EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kSlowRank);
+  evidence.exchanges[1] = {.process = 6, .steps = 3, .wait = 3e6, .passes = 79e6};
+  EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kSlowRank);
 }
 
 // One rank reads for all and passes batches on.

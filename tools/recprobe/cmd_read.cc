@@ -67,10 +67,13 @@ probe::Evidence MakeEvidence(const Told& told, int64_t last) {
   ranks.Add(told.events);
   probe::ReportedSettings settings;
   settings.Add(told.events);
+  probe::GradientExchanges exchanges;
+  exchanges.Add(told.events);
   probe::Evidence evidence{
       .trainers = probe::FindSteps(told.events, last),
       .ranks = ranks.All(),
       .settings = settings.All(),
+      .exchanges = exchanges.Means(),
       .accelerators = told.accelerators,
       .no_steps =
           "the trace has no steps (ProfilerStep#, profiler.step(), NVTX ranges, "

@@ -39,10 +39,34 @@ void OneIsSlow(const Evidence& evidence, const std::vector<TrainerSteps>& traine
                Percent(parts.copies + parts.device_copies), Percent(parts.other))}});
 }
 
+// Its own work and that of the others, as the ranks measured it before their exchanges.
+std::string PassesText(const SlowRank& slow, const Evidence& evidence,
+                       const std::vector<TrainerSteps>& trainers) {
+  double own = 0, others = 0;
+  for (const GradientExchange& exchange : evidence.exchanges) {
+    (exchange.process == trainers[slow.rank].process ? own : others) += exchange.passes;
+  }
+  others /= static_cast<double>(trainers.size() - 1);
+  return format("its forward and backward pass took {:.1f} ms, those of the others {:.1f} ms",
+                own * 1e-6, others * 1e-6);
+}
+
+// The same for ranks of which only exchanges of gradients are known.
+void OneHiddenIsSlow(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                     Found& found) {
+  const auto slow = FindSlowHiddenRank(evidence, trainers);
+  if (!slow || !slow->much) return;
+  found.causes.push_back({.bottleneck = Bottleneck::kSlowRank,
+                          .saves = slow->others - slow->own,
+                          .evidence = {SlowRankText(*slow, evidence, trainers),
+                                       PassesText(*slow, evidence, trainers)}});
+}
+
 // Names the rank that all others wait for.
 void NameRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
               Verdict& verdict) {
-  const auto slow = FindSlowRank(trainers);
+  auto slow = FindSlowRank(trainers);
+  if (!slow) slow = FindSlowHiddenRank(evidence, trainers);
   if (!slow || !slow->much) return;
   verdict.rank = RankNumber(evidence, trainers, slow->rank);
   if (verdict.bottleneck != Bottleneck::kSlowRank) {
@@ -123,6 +147,7 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
 
 void FindOtherCauses(const Situation& situation, Found& found) {
   OneIsSlow(situation.evidence, situation.trainers, found);
+  OneHiddenIsSlow(situation.evidence, situation.trainers, found);
   if (!found.causes.empty()) return;
   const Breakdown parts = StepParts(situation.trainers, situation.verdict);
   MovingData(situation, found);

@@ -41,9 +41,15 @@ inline bool IsInputSettings(const TimedEvent& event) {
          event.event.begin == event.event.end;
 }
 
+// The wait of a rank for the others' gradients after its own backward pass, of one step. Value: the
+// time of its own passes [ns].
+inline bool IsGradientExchange(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name == "gradient exchange";
+}
+
 inline bool IsHookRange(const TimedEvent& event) {
   return IsLockProbe(event) || IsInputSample(event) || IsLineSample(event) || IsRank(event) ||
-         IsInputSettings(event);
+         IsInputSettings(event) || IsGradientExchange(event);
 }
 
 }  // namespace recpack::probe

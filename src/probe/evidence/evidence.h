@@ -48,6 +48,14 @@ struct ProcessRank {
   uint32_t size = 0;  // world size, other machines included
 };
 
+// Steps of a rank as DistributedDataParallel measures some of them. Mean times, in ns.
+struct GradientExchange {
+  int process = 0;
+  size_t steps = 0;   // measured
+  double wait = 0;    // for the others' gradients, after its own backward pass
+  double passes = 0;  // its own forward and backward pass
+};
+
 // What the program makes its batches with, as the hook in it reports.
 enum class InputLibrary : uint8_t { kUnknown, kPyTorch, kTfData, kGrain, kLightning, kHuggingFace };
 
@@ -82,9 +90,10 @@ struct Evidence {
   std::vector<CodeLine> lines;          // of the program's code, where its threads spent their time
   std::vector<ProcessRank> ranks;       // per process that reports one
   std::vector<InputSettings> settings;  // per process that reports them
-  std::optional<Silence> silence;       // at the end
-  std::vector<Period> periods;          // of device activity; only if no steps were reported
-  std::vector<MemoryGrowth> growths;    // of training processes
+  std::vector<GradientExchange> exchanges;  // per process that reports them
+  std::optional<Silence> silence;           // at the end
+  std::vector<Period> periods;              // of device activity; only if no steps were reported
+  std::vector<MemoryGrowth> growths;        // of training processes
   // Whether the machine has accelerators. Without any, the training thread computes the step
   // itself.
   bool accelerators = true;

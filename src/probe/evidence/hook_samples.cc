@@ -78,6 +78,28 @@ void ReportedRanks::Add(const std::vector<TimedEvent>& events) {
   }
 }
 
+void GradientExchanges::Add(const std::vector<TimedEvent>& events) {
+  for (const TimedEvent& timed : events) {
+    if (!IsGradientExchange(timed) || timed.event.end <= timed.event.begin) continue;
+    GradientExchange& sum = sums_[timed.process];
+    sum.process = timed.process;
+    ++sum.steps;
+    sum.wait += static_cast<double>(timed.event.end - timed.event.begin);
+    sum.passes += static_cast<double>(timed.event.value);
+  }
+}
+
+std::vector<GradientExchange> GradientExchanges::Means() const {
+  std::vector<GradientExchange> means;
+  means.reserve(sums_.size());
+  for (const auto& [process, sum] : sums_) {
+    GradientExchange& mean = means.emplace_back(sum);
+    mean.wait /= static_cast<double>(sum.steps);
+    mean.passes /= static_cast<double>(sum.steps);
+  }
+  return means;
+}
+
 void ReportedSettings::Add(const std::vector<TimedEvent>& events) {
   constexpr int kPrefetchBits = 16, kPersistentBit = 32, kPinnedBit = 33, kLibraryBits = 40;
   constexpr uint64_t kMostLibraries = static_cast<uint64_t>(InputLibrary::kHuggingFace);

@@ -46,6 +46,16 @@ class ReportedRanks {
   std::map<int, ProcessRank> ranks_;  // by process
 };
 
+// Sums up the exchanges of gradients.
+class GradientExchanges {
+ public:
+  void Add(const std::vector<TimedEvent>& events);
+  std::vector<GradientExchange> Means() const;  // by process
+
+ private:
+  std::map<int, GradientExchange> sums_;  // by process; times are sums here
+};
+
 // Collects the settings of the programs' inputs.
 class ReportedSettings {
  public:

@@ -102,6 +102,7 @@ struct Watch::State {
     input_samples.Add(told);
     ranks.Add(told);
     settings.Add(told);
+    exchanges.Add(told);
     activity.Add(told);
     steps.Add(std::move(told));
   }
@@ -139,6 +140,7 @@ struct Watch::State {
                       .lines = lines.Lines(),
                       .ranks = ranks.All(),
                       .settings = settings.All(),
+                      .exchanges = exchanges.Means(),
                       .accelerators = AnyAccelerator() || gpus.any()};
     // If events are missing, silence does not mean that nothing happens.
     const std::vector<std::string> lost =
@@ -173,6 +175,7 @@ struct Watch::State {
   LineSamples lines;
   ReportedRanks ranks;
   ReportedSettings settings;
+  GradientExchanges exchanges;
   Activity activity;
   Thinned<SystemSample> samples;
   LoaderSampler loaders;

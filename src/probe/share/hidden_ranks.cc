@@ -9,6 +9,8 @@ namespace recpack::probe {
 
 namespace {
 
+constexpr size_t kFewestExchanges = 3;
+
 // Returns nullptr if the process reports no rank.
 const ProcessRank* Find(const TrainerSteps& trainer, const std::vector<ProcessRank>& reported) {
   const auto rank = std::ranges::find(reported, trainer.process, &ProcessRank::process);
@@ -59,6 +61,23 @@ size_t RankNumber(const Evidence& evidence, const std::vector<TrainerSteps>& tra
 
 bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {
   return !RunInLockstep(trainers) && !JobRanks(trainers, evidence.ranks).empty();
+}
+
+std::optional<SlowRank> FindSlowHiddenRank(const Evidence& evidence,
+                                           const std::vector<TrainerSteps>& trainers) {
+  if (!AreHiddenRanks(evidence, trainers)) return {};
+  std::vector<double> waits;
+  waits.reserve(trainers.size());
+  for (const TrainerSteps& trainer : trainers) {
+    const auto exchange =
+        std::ranges::find(evidence.exchanges, trainer.process, &GradientExchange::process);
+    if (exchange == evidence.exchanges.end() || exchange->steps < kFewestExchanges) return {};
+    double all = 0;
+    for (const StepRecord& step : trainer.steps) all += static_cast<double>(step.duration());
+    if (all <= 0) return {};
+    waits.push_back(exchange->wait * static_cast<double>(trainer.steps.size()) / all);
+  }
+  return WaitsLeast(waits);
 }
 
 bool StepsAreOwnWork(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "src/probe/evidence/evidence.h"
+#include "src/probe/share/slow_rank.h"
 
 namespace recpack::probe {
 
@@ -27,6 +29,11 @@ size_t RankNumber(const Evidence& evidence, const std::vector<TrainerSteps>& tra
 
 // Tells whether the trainers are ranks of one job and report no exchanges.
 bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
+
+// The one of these ranks that waits least for the others' gradients, where each has measured that
+// in some steps (`evidence.exchanges`). Returns nullopt otherwise.
+std::optional<SlowRank> FindSlowHiddenRank(const Evidence& evidence,
+                                           const std::vector<TrainerSteps>& trainers);
 
 // Tells whether a step consists of input waits and the training thread's own work only: there is no
 // accelerator, and no other rank to wait for.

@@ -29,6 +29,16 @@ size_t WaitsLongest(const std::vector<TrainerSteps>& trainers) {
   return static_cast<size_t>(longest - trainers.begin());
 }
 
+SlowRank WaitsLeast(const std::vector<double>& waits) {
+  const auto slowest = std::min_element(waits.begin(), waits.end());
+  const double others = (std::accumulate(waits.begin(), waits.end(), 0.0) - *slowest) /
+                        static_cast<double>(waits.size() - 1);
+  return {.rank = static_cast<size_t>(slowest - waits.begin()),
+          .own = *slowest,
+          .others = others,
+          .much = others > kMuchWaiting && *slowest < kSpared * others};
+}
+
 std::optional<SlowRank> FindSlowRank(const std::vector<TrainerSteps>& trainers) {
   if (!RunInLockstep(trainers)) return {};
   std::vector<double> waits;
@@ -36,13 +46,7 @@ std::optional<SlowRank> FindSlowRank(const std::vector<TrainerSteps>& trainers) 
   for (const TrainerSteps& trainer : trainers) {
     waits.push_back(ShareOfTime(trainer, &StepRecord::exchange));
   }
-  const auto slowest = std::min_element(waits.begin(), waits.end());
-  const double others = (std::accumulate(waits.begin(), waits.end(), 0.0) - *slowest) /
-                        static_cast<double>(waits.size() - 1);
-  return SlowRank{.rank = static_cast<size_t>(slowest - waits.begin()),
-                  .own = *slowest,
-                  .others = others,
-                  .much = others > kMuchWaiting && *slowest < kSpared * others};
+  return WaitsLeast(waits);
 }
 
 Breakdown StepParts(const std::vector<TrainerSteps>& trainers, const Verdict& verdict) {

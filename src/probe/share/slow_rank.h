@@ -23,6 +23,9 @@ struct SlowRank {
 // Index of the trainer with the largest share of input waits. `trainers` must not be empty.
 size_t WaitsLongest(const std::vector<TrainerSteps>& trainers);
 
+// The slow one of at least two, by the shares of their time in which they wait for others.
+SlowRank WaitsLeast(const std::vector<double>& waits);
+
 // The trainer that waits least for others. Returns nullopt if the trainers do not run in lockstep.
 std::optional<SlowRank> FindSlowRank(const std::vector<TrainerSteps>& trainers);
 

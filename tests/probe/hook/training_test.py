@@ -93,6 +93,32 @@ class Training(HookTest):
             self.assertEqual(told.closed(RANGE, 'rank'), [])
             self.assertEqual(told.notices, '')
 
+    def test_a_rank_tells_how_long_it_waits_for_the_others(self):
+        told = self.run_program('''
+            from torch.nn.parallel import DistributedDataParallel
+            measured = DistributedDataParallel.measured
+            measured.update(iteration=7, forward_compute_time=2000, backward_compute_time=5000,
+                            backward_comm_time=900, backward_compute_comm_overlap_time=300)
+            model, optimizer = DistributedDataParallel(None), SGD()
+            for i, _ in enumerate(DataLoader(Items(41))):
+                optimizer.step()
+                if i == 22: measured.update(iteration=23, backward_comm_time=301)
+            assert model.rate == 10
+            ''')
+        self.assertEqual([(e.end - e.begin, e.value) for e in told.closed(RANGE, 'gradient exchange')],
+                         [(600, 7000), (1, 7000)])
+        self.assertEqual(told.notices, '')
+
+    def test_a_model_that_does_not_measure_itself_is_a_notice(self):
+        told = self.run_program('''
+            from torch.nn.parallel import DistributedDataParallel
+            del DistributedDataParallel._set_ddp_runtime_logging_sample_rate
+            DistributedDataParallel(None)
+            train(DataLoader(Items(41)), SGD())
+            ''')
+        self.assertEqual(told.closed(RANGE, 'gradient exchange'), [])
+        self.assertIn('Waits of ranks for each other are not seen', told.notices)
+
     def test_the_settings_of_the_trainings_loader_are_told_once(self):
         told = self.run_program('''
             optimizer, items = SGD(), Items(3)

@@ -10,6 +10,7 @@ TARGETS = {
     'torch.utils.data.dataloader': 'pytorch',
     'torch.utils.data._utils.worker': 'pytorch_workers',
     'torch.optim.optimizer': 'pytorch',
+    'torch.nn.parallel.distributed': 'ddp',
     'torchdata.stateful_dataloader.stateful_dataloader': 'pytorch',
     'tensorflow.python.data.ops.iterator_ops': 'tensor_flow',
     'tensorflow.python.data.ops.dataset_ops': 'tensor_flow',

@@ -21,14 +21,14 @@ ran = time.thread_time_ns  # CPU time of the calling thread
 # Numbers of names: positions in _NAMES, from 1.
 (DATA_LOADER, START, TF_DATA, GRAIN, QUEUE, EVALUATION, BACKGROUND, OPTIMIZER, BATCH, KERAS,
  LOCK, STORAGE, DECOMPRESS, DECODE, AUGMENT, FUNCTION, BATCH_WORK, OTHER_WORK,
- IDLE, RANK, SETTINGS) = range(1, 22)
+ IDLE, RANK, SETTINGS, EXCHANGE) = range(1, 23)
 WAITS = range(DATA_LOADER, EVALUATION + 1)
 WORK = range(STORAGE, IDLE + 1)  # kinds of work of input threads
 _NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'queue', 'evaluation',
           'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock',
           'input: storage', 'input: decompression', 'input: decode', 'input: augment',
           'input: user function', 'input: batch function', 'input: other', 'input: waiting',
-          'rank', 'input settings')
+          'rank', 'input settings', 'gradient exchange')
 
 
 def _write_function():

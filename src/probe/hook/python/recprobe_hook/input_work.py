@@ -1,9 +1,10 @@
 """Samples the Python stacks of threads: what kind of work the input does, and at which lines.
 
-A thread of the hook samples 20 times a second, or less often where that would take more of a core
-than _COST. The kind of work is that of the main thread in a worker process of PyTorch's DataLoader,
-and in a training process that of the threads that run a library's input (a function that tf.data
-calls, a DataLoader that another thread iterates). If a stack is in native code, its innermost
+A thread of the hook samples 20 times a second. It does so less often where that would take more of
+a core than _COST, and where the workers of one loader would be sampled more than _MOST times a
+second together. The kind of work is that of the main thread in a worker process of PyTorch's
+DataLoader, and in a training process that of the threads that run a library's input (a function
+that tf.data calls, a DataLoader that another thread iterates). If a stack is in native code, its innermost
 Python frame counts.
 """
 import atexit
@@ -16,6 +17,8 @@ from .places import is_program, part_of_call
 from .spent import Spent
 
 _PERIOD = 0.05  # s
+_MOST, _LEAST = 32, 16  # samples a second of all workers of a loader together: of _FEW, of more
+_FEW = 8
 _LONGEST = 0.5  # s, unless each sample costs too much for it
 _COST = 0.006  # of a core, about
 _LATEST = 5  # samples whose costs count; code that is seen for the first time costs more
@@ -90,6 +93,7 @@ class _State:
     settled = False  # it is known what this process does
     watched = None  # tells whether a thread makes input
     otherwise = None  # the kind to record for such threads without work; None: do not record them
+    period = _PERIOD  # s, at least, between samples
     main = None  # the thread that trains or works for another process,
     role = lines.PROGRAM  # and which of these it does
     sampler = None
@@ -101,8 +105,10 @@ def watch_program():
         _watch(lambda thread: False, None, lines.PROGRAM)
 
 
-def watch_worker():
-    """Samples the calling thread, in a process that makes batches for another one."""
+def watch_worker(count=1):
+    """Samples the calling thread, in a process that makes batches for another one, as `count`
+    processes do."""
+    _State.period = max(_PERIOD, count / (_MOST if count <= _FEW else _LEAST))
     worker = _thread.get_ident()
     _State.settled = True
     _watch(lambda thread: thread == worker, events.IDLE, lines.WORKER)
@@ -145,6 +151,7 @@ def end():
 
 def _after_fork():
     _State.started = _State.settled = False
+    _State.period = _PERIOD
     _State.sampler = None
 
 
@@ -158,12 +165,12 @@ class _Sampler:
 
     def __init__(self):
         self.sleep = wake.sleeper()
+        self.drawn = os.getpid()  # workers begin at once, and do not sample at once
         lane = _thread.get_native_id()
         self.heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in events.WORK}
         self.lines = lines.Lines(lane)
-        self.period = _PERIOD  # s, mean
+        self.period = _State.period * self.first_factor()  # s, mean
         self.costs = []  # ns, of the latest samples
-        self.drawn = 1
         self.spent = Spent()  # by kind of work
         self.begin = self.last = now()  # of the samples that are not written yet
         self.busy = _thread.allocate_lock()  # held while they change
@@ -173,6 +180,10 @@ class _Sampler:
         the same lock, would fall into step: another one would always get it first."""
         self.drawn = (self.drawn * 1_103_515_245 + 12_345) % (1 << 31)
         return 0.5 + self.drawn / (1 << 31)
+
+    def first_factor(self):
+        """Returns a number from 0 to 1, so that also those workers are seen that end soon."""
+        return max(0.02, self.next_factor() - 0.5)
 
     def look(self):
         """Looks at the threads. No frame may outlive the call: it would keep the program's objects
@@ -202,7 +213,8 @@ class _Sampler:
             before, used = used, ran()
             self.costs = [*self.costs, used - before][-_LATEST:]
             mean, least = sum(self.costs) / len(self.costs) / 1e9, min(self.costs) / 1e9
-            self.period = min(max(_PERIOD, mean / _COST), max(_LONGEST, least / _COST))
+            longest = max(_LONGEST, least / _COST)
+            self.period = max(_State.period, min(max(_PERIOD, mean / _COST), longest))
         if _State.started:
             with self.busy:
                 self.write()

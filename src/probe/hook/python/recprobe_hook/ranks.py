@@ -1,7 +1,4 @@
-"""Records this process's rank and world size, if torch.distributed is initialized.
-
-Waits between ranks happen in native code and are not seen.
-"""
+"""Records this process's rank and world size, if torch.distributed is initialized."""
 import sys
 
 from . import events

@@ -8,7 +8,7 @@ evaluation and the next training batch.
 import itertools
 import sys
 
-from . import events, input_work, interpreter_lock, ranks, settings
+from . import events, exchange, input_work, interpreter_lock, ranks, settings
 from .events import BATCH, EVALUATION, KERAS, OPTIMIZER, now, ran, record, write
 from .sources import Sources, reference
 from .withheld import Withheld
@@ -239,6 +239,7 @@ class ThreadOfWork:
             interpreter_lock.start()
             input_work.watch_trainer()
             ranks.write_once(self.thread)
+            exchange.stepped(self.thread)
             if self.how is not None:
                 settings.write_once(self.thread, self.how.name)
         self._forget()

@@ -1,7 +1,7 @@
 from . import fetch
 
 
-def _worker_loop(dataset, asked):
+def _worker_loop(dataset, asked, *_others):
     while True:
         item = asked.get()
         if item is None:

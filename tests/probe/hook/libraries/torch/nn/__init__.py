@@ -1,0 +1,1 @@
+"""Fake of torch.nn."""

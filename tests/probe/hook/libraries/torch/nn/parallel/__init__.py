@@ -1,0 +1,2 @@
+"""Fake of torch.nn.parallel."""
+from .distributed import DistributedDataParallel
