@@ -9,7 +9,7 @@ from .trainings import Python, Trainer, run
 NAMED_FROM = 0.1  # of step time: docs/guide/verdicts.md
 TOLERANCE = 0.03  # of step time
 SECONDS = 2.5  # length of a run
-RUNS = 2, 6  # with each cure, and without any, at least and at most
+RUNS = 2, 4  # with each cure, and without any, at least and at most
 REPEATS = 0.03  # difference of equal runs above which there are more of them
 # Gains of which the smaller is this part of the larger may be named in either order.
 SAME_GAIN = 0.85
