@@ -15,7 +15,8 @@ Installs nothing, and is done at once, where all is there. Needs no GPU and no C
                 test     GoogleTest, Python
                 mpi      Open MPI, for training by the processes of an MPI job
                 demo     download of the data set
-                interop  Python environments for other programs' packages, and Java for Spark's
+                interop  Python environments for other programs' packages, Java for Spark's, network
+                         namespaces as hosts of a cluster, and Slurm
                 site     the site of the documents: doxygen
                 wheel    the wheel of the Python package, by Debian's own Python
                 ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells,
@@ -38,7 +39,7 @@ packages_of() {
     test) echo libgtest-dev libgmock-dev python3 ;;
     mpi) echo libopenmpi-dev openmpi-bin ;;
     demo) echo curl ca-certificates ;;
-    interop) echo python3-venv ca-certificates default-jre-headless ;;
+    interop) echo python3-venv ca-certificates default-jre-headless iproute2 munge slurmctld slurmd slurm-client ;;
     wheel) echo python3-dev python3-venv ca-certificates ;;
     site) echo doxygen python3-venv ca-certificates ;;
     ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user \

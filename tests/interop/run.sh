@@ -2,8 +2,8 @@
 # Tests recpack against the real programs: TensorFlow, DALI, WebDataset, Pillow with torchvision, the
 # safetensors package, rectrain's gradients against PyTorch's, the hook in programs with PyTorch,
 # TensorFlow and Grain, recprobe's figures in Prometheus and its dashboard in Grafana's own types, its
-# traces in Perfetto, its reports in experiment trackers, and the object stores of moto and rclone, each in an environment of its own
-# (bench/peers/setup.sh makes them; about 8 GB).
+# traces in Perfetto, its reports in experiment trackers, Slurm's daemons, and the object stores of moto and rclone, each in an
+# environment of its own (bench/peers/setup.sh makes them; about 8 GB).
 #
 #   bash tests/interop/run.sh [BUILD]     BUILD: the build folder (default: build/release)
 #
@@ -30,7 +30,7 @@ venvs=${RECPACK_VENVS:-$repository/.venvs}
 bash "$repository/bench/peers/setup.sh" tf dali wds vision safetensors grain prometheus perfetto stores trackers
 
 pairs=(tf:tensorflow dali:dali wds:webdataset vision:pixels vision:recipes safetensors:safetensors
-       vision:hook tf:hook grain:hook perfetto:perfetto stores:stores trackers:trackers)
+       vision:hook tf:hook grain:hook perfetto:perfetto stores:stores stores:slurm trackers:trackers)
 if [ -x "$RECTRAIN" ]; then
   pairs+=(vision:training prometheus:prometheus)
 else
