@@ -9,6 +9,7 @@ loader's state may be resumed by any number of ranks. The global batch stays the
 checkpoint, proves at the end of each epoch that no sample was lost or came twice.
 """
 import argparse
+import datetime
 import os
 import pathlib
 import time
@@ -46,9 +47,10 @@ def main() -> None:
     parser.add_argument('--global-batch', type=int, default=64)
     parser.add_argument('--save-every', type=int, default=20, help='steps')
     parser.add_argument('--step-seconds', type=float, default=0, help='sleep so long a step')
+    parser.add_argument('--timeout', type=float, default=120, help='seconds: the most that ranks wait for one that hangs')
     options = parser.parse_args()
 
-    distributed.init_process_group('gloo')
+    distributed.init_process_group('gloo', timeout=datetime.timedelta(seconds=options.timeout))
     world = distributed.get_world_size()
     dataset = recpack_io.open(options.shards)
     # Filled up, so that the last step of an epoch has all that is left, for any number of ranks.

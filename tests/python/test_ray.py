@@ -12,19 +12,14 @@ import time
 from unittest import mock
 
 import numpy as np
-import psutil
 import ray
 import recpack_io
 import recpack_io.ray
 from ray.cluster_utils import Cluster
 import recpack_io.ray.__main__ as program
 from fed_loaders import FedLoaders, halved, seen
+from ray_cluster import contents, kill_one
 from support import CIFAR, InFolder, main, recpack
-
-
-def contents(folder):
-    """The bytes of the files that a user sees, by name."""
-    return {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir() if path.is_file()}
 
 
 def end_process(sample):
@@ -42,17 +37,6 @@ class Logged:
         with open(self.path, 'a') as file:
             file.write('.')
         return {'one': 1}
-
-
-def kill_one(name):
-    """Kills a worker of this test's clusters that runs the task or actor; waits for one; returns its number."""
-    while True:
-        for process in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                if name in ' '.join(process.cmdline()):
-                    process.send_signal(signal.SIGKILL)
-                    return process.pid
-        time.sleep(0.005)
 
 
 class Ray(InFolder):
