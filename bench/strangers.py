@@ -9,7 +9,7 @@ The second form adds its rows to the file, or replaces them.
 Each program of bench/strangers/ has one planted cause: comments `# planted` mark its lines, and its docstring says in
 which environment of bench/peers/setup.sh it runs and which causes of recprobe's are right. recprobe is told nothing.
 A line is right if it is one of the marked ones. py-spy, where it is given, is judged by the line at which its samples
-are most often; it names no cause.
+are most often; it names no cause. TraceML, where it is given, is judged by whether it says that the input is the limit.
 """
 import argparse
 import json
@@ -90,6 +90,23 @@ def by_py_spy(py_spy: pathlib.Path, python: pathlib.Path, stranger: Stranger, si
     return {'line': top, 'right_line': stranger.is_right(file, int(line))}
 
 
+def by_traceml(traceml: pathlib.Path, python: pathlib.Path, stranger: Stranger, site: pathlib.Path) -> dict:
+    """Returns TraceML's diagnosis of the program, which names no cause within the input and no line."""
+    packages = subprocess.run([python, '-c', 'import site; print(site.getsitepackages()[0])'], capture_output=True, text=True,
+                              check=True).stdout.strip()
+    with tempfile.TemporaryDirectory() as logs:
+        command = [traceml, 'run', ROOT / 'bench/harness/under_traceml.py', '--mode', 'summary', '--logs-dir', logs, '--run-name', 'case',
+                   '--args', stranger.path]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=SECONDS, check=False,
+                              env={**os.environ, 'PYTHONPATH': os.pathsep.join((str(site), packages))})
+        found = list(pathlib.Path(logs).rglob('final_summary.json'))
+        if not found:
+            return {'failed': (done.stderr.strip() or 'no summary').splitlines()[-1]}
+        kind = json.loads(found[0].read_text(encoding='utf-8'))['primary_diagnosis']['kind']
+    of_step = set(stranger.causes) <= {'host', 'model'}
+    return {'says': kind, 'right_kind': kind.startswith('INPUT') != of_step}
+
+
 def judge(stranger: Stranger, options: argparse.Namespace) -> dict:
     python = options.venvs / stranger.environment / 'bin/python'
     row = {'program': stranger.name, 'environment': stranger.environment, 'planted': stranger.lines,
@@ -100,6 +117,8 @@ def judge(stranger: Stranger, options: argparse.Namespace) -> dict:
         row['recprobe'] = by_recprobe(options.build / 'tools/recprobe/recprobe', python, stranger, options.site)
         if options.py_spy:
             row['py_spy'] = by_py_spy(options.py_spy, python, stranger, options.site)
+        if options.traceml and stranger.environment == 'vision':
+            row['traceml'] = by_traceml(options.traceml, python, stranger, options.site)
     except subprocess.TimeoutExpired:
         row['unavailable'] = f'it took longer than {SECONDS} s'
     return row
@@ -116,6 +135,7 @@ def arguments() -> argparse.Namespace:
                         default=pathlib.Path(os.environ.get('RECPACK_VENVS', ROOT / '.venvs')))
     parser.add_argument('--site', type=pathlib.Path, default=ROOT / 'build/python/site', help='where our wheel is')
     parser.add_argument('--py-spy', type=pathlib.Path, help='the program of the package py-spy')
+    parser.add_argument('--traceml', type=pathlib.Path, help='the program of the package traceml-ai, for programs in plain PyTorch')
     parser.add_argument('--programs', help='names, by commas (default: all)')
     parser.add_argument('--out', type=pathlib.Path)
     return parser.parse_args()
@@ -142,6 +162,9 @@ def main() -> None:
     beside = [row for row in ran if 'py_spy' in row]
     if beside:
         results['py_spy'] = {'programs': len(beside), 'right_line': count(beside, 'py_spy', 'right_line')}
+    traced = [row for row in ran if 'traceml' in row]
+    if traced:
+        results['traceml'] = {'programs': len(traced), 'right_kind': count(traced, 'traceml', 'right_kind')}
     print(json.dumps(results))
     if options.out:
         options.out.write_text(json.dumps({**results, 'rows': rows}, indent=1) + '\n', encoding='utf-8')
