@@ -94,18 +94,23 @@ def reason(agent: Agent) -> str:
 
 def run_job(shards: pathlib.Path, folder: pathlib.Path, faults: Faults, most: int, chance: random.Random) -> dict:
     """One training through faults; what was wrong with it."""
-    hangs, without_reason, ends = 0, 0, {}
+    hangs, without_reason, lost, ends = 0, 0, 0, {}
     with hosts.Network() as network:
         job = Job(network, shards, folder, EPOCHS, STEP_SECONDS)
         for _ in range(2):
             job.add()
         begun, log = time.monotonic(), []
         job.wait_for_checkpoint()
-        while job.running():
+        while not job.ended():
+            if not job.running():
+                lost += 1
+                job.start_again()
             if faults.total() < most:
                 time.sleep(chance.uniform(0, 1.5))
-                if not job.running():
+                if job.ended():
                     break
+                if not job.running():
+                    continue
                 log.append(faults.next(job))
             then, since = job.saved(), time.monotonic()
             if not job.wait_for_checkpoint(then, MOST_WAIT):
@@ -129,7 +134,7 @@ def run_job(shards: pathlib.Path, folder: pathlib.Path, faults: Faults, most: in
     said = job.epochs()
     wrong = [line for _, line in said if not line.endswith('samples, each once: True')]
     return {'epochs_told': len(said), 'wrong': len(wrong), 'missing': EPOCHS - len({number for number, _ in said}), 'hangs': hangs,
-            'without_reason': without_reason, 'ends': ends, 'seconds': time.monotonic() - begun, 'log': log}
+            'lost_all_hosts': lost, 'without_reason': without_reason, 'ends': ends, 'seconds': time.monotonic() - begun, 'log': log}
 
 
 def run(most: int, seed: int, work: pathlib.Path) -> dict:
@@ -145,7 +150,7 @@ def run(most: int, seed: int, work: pathlib.Path) -> dict:
         told = run_job(work / 'shards', folder, faults, most, chance)
         jobs += 1
         longest = max(longest, told['seconds'])
-        for name in ('epochs_told', 'wrong', 'missing', 'hangs', 'without_reason'):
+        for name in ('epochs_told', 'wrong', 'missing', 'hangs', 'lost_all_hosts', 'without_reason'):
             totals[name] = totals.get(name, 0) + told[name]
         for name, count in told['ends'].items():
             ends[name] = ends.get(name, 0) + count
@@ -153,7 +158,7 @@ def run(most: int, seed: int, work: pathlib.Path) -> dict:
               flush=True)
     return {'faults': faults.counts, 'jobs': jobs, 'samples_an_epoch': 1200, 'epochs_told': totals['epochs_told'],
             'epochs_with_lost_or_doubled_samples': totals['wrong'], 'epochs_missing': totals['missing'], 'hangs': totals['hangs'],
-            'agents': ends, 'ends_without_reason': totals['without_reason'], 'longest_job_seconds': round(longest, 1)}
+            'jobs_that_lost_all_hosts': totals['lost_all_hosts'], 'agents': ends, 'ends_without_reason': totals['without_reason'], 'longest_job_seconds': round(longest, 1)}
 
 
 def main() -> None:

@@ -46,6 +46,7 @@ class Job:
         self.agents: list[Agent] = []
         self._network, self._folder = network, folder
         self._here = isinstance(network, Here)
+        self._starts = 0
         self.checkpoint = folder / 'checkpoint.pt'
         # The rendezvous is served by this process: not by an agent that dies.
         self._store = TCPStore('localhost' if self._here else GATEWAY, 0, is_master=True, wait_for_workers=False)
@@ -57,10 +58,20 @@ class Job:
         rendezvous = 'is_host=0,last_call_timeout=1,join_timeout=120,read_timeout=10,keep_alive_interval=1,keep_alive_max_attempt=3'
         command = [sys.executable, '-m', 'torch.distributed.run', '--nnodes', '1:3', '--nproc-per-node', 1, '--max-restarts', 1000,
                    '--monitor-interval', 0.3, '--local-addr', host.address, '--rdzv-backend', 'c10d',
-                   '--rdzv-endpoint', f"{'localhost' if self._here else GATEWAY}:{self._store.port}", '--rdzv-id', 'job',
+                   '--rdzv-endpoint', f"{'localhost' if self._here else GATEWAY}:{self._store.port}", '--rdzv-id', f'job-{self._starts}',
                    '--rdzv-conf', rendezvous, *self._program]
         self.agents.append(Agent(len(self.agents), host, command, self._folder))
         return self.agents[-1]
+
+    def ended(self) -> bool:
+        """Whether an agent saw the end of the training."""
+        return any(agent.process.poll() == 0 for agent in self.agents)
+
+    def start_again(self) -> None:
+        """Starts two hosts, as a scheduler does with a job that has lost all of them."""
+        self._starts += 1  # the rendezvous of the others may be closed
+        for _ in range(2):
+            self.add()
 
     def running(self) -> list[Agent]:
         return [agent for agent in self.agents if agent.runs]
