@@ -30,7 +30,7 @@ from elastic_job import Agent, Job  # noqa: E402
 EPOCHS, STEP_SECONDS = 3, 0.1
 MOST_HOSTS = 3
 LONG = 14  # seconds: longer than ranks and the rendezvous wait for a host
-MOST_WAIT = 120  # seconds for a checkpoint, or for the end of a job; longer is a hang
+MOST_WAIT = 180  # seconds for a checkpoint, or for the end of a job; longer is a hang
 KINDS = ('rank killed', 'host killed', 'rank stopped for a second', 'host stopped', 'network cut', 'host added')
 
 

@@ -26,9 +26,9 @@ sys.path += [str(ROOT / 'tests/python'), str(ROOT / 'tests/cli')]
 from object_server import Faults, ObjectServer  # noqa: E402
 
 KINDS = ('worker killed', 'node killed', 'driver killed')
-FILES, SHARDS, TASKS = 3000, 40, 4
+FILES, SHARDS, TASKS = 1500, 24, 4
 BUCKET_SHARE = 0.05
-MOST_WAIT = 120  # seconds for a call; longer is a hang
+MOST_WAIT = 300  # seconds for a call; longer is a hang
 AGAIN = 'make the same call again'
 
 
@@ -56,10 +56,11 @@ def source_files(at: pathlib.Path, chance: random.Random) -> pathlib.Path:
 def pack_with_faults(command: list, nodes: Nodes, chance: random.Random, counts: dict, most: int) -> dict:
     """Makes the same call until it succeeds, with at most one fault a call."""
     from ray_cluster import kill_one
-    told = {'calls': 0, 'hangs': 0, 'errors_without_advice': 0}
+    told = {'calls': 0, 'hangs': 0, 'errors_without_advice': 0, 'longest_call_seconds': 0.0}
     while True:
         told['calls'] += 1
         kind = chance.choice(KINDS) if sum(counts.values()) < most else None
+        begun = time.monotonic()
         driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if kind is not None:
             killed = None
@@ -83,6 +84,7 @@ def pack_with_faults(command: list, nodes: Nodes, chance: random.Random, counts:
             driver.kill()
             driver.communicate()
             continue
+        told['longest_call_seconds'] = max(told['longest_call_seconds'], time.monotonic() - begun)
         if driver.returncode == 0:
             return told
         if driver.returncode > 0 and AGAIN not in said:
@@ -117,14 +119,16 @@ def run(most: int, seed: int, work: pathlib.Path) -> dict:
     os.environ.update(server.environment(), RECPACK_CACHE=str(work / 'cache'))  # for the nodes, which begin after this
     nodes = Nodes()
     counts, sums = dict.fromkeys(KINDS, 0), {'calls': 0, 'hangs': 0, 'errors_without_advice': 0}
-    jobs, different, left = 0, 0, 0
+    jobs, different, left, longest = 0, 0, 0, 0.0
     try:
         while sum(counts.values()) < most:
             out = work / 'store' / 'bucket' / f'job-{jobs}' if jobs % 3 == 1 else work / f'job-{jobs}'
             command = [sys.executable, '-m', 'recpack_io.ray', 'pack', 's3://bucket/files' if jobs % 3 == 2 else str(source),
                        f's3://bucket/job-{jobs}' if jobs % 3 == 1 else str(out),
                        '--address', nodes.cluster.address, '--shards', str(SHARDS), '--tasks', str(TASKS)]
-            for name, value in pack_with_faults(command, nodes, chance, counts, most).items():
+            told = pack_with_faults(command, nodes, chance, counts, most)
+            longest = max(longest, told.pop('longest_call_seconds'))
+            for name, value in told.items():
                 sums[name] += value
             different += not out.exists() or contents(out) != expected
             left += len(server.uploads)
@@ -134,7 +138,8 @@ def run(most: int, seed: int, work: pathlib.Path) -> dict:
     finally:
         nodes.cluster.shutdown()
         server.close()
-    return {'faults': counts, 'bucket_faults': server.faults.counts, 'jobs': jobs, **sums, 'different': different, 'left_over': left}
+    return {'faults': counts, 'bucket_faults': server.faults.counts, 'jobs': jobs, **sums,
+            'longest_call_seconds': round(longest, 1), 'different': different, 'left_over': left}
 
 
 def main() -> None:

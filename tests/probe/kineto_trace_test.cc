@@ -10,6 +10,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/probe/evidence/traced_settings.h"
 #include "tests/golden.h"
 
 namespace recpack::probe {
@@ -248,6 +249,21 @@ TEST_F(KinetoTraceTest, AMissingFileIsNamed) {
     EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
     EXPECT_THAT(error.what(), HasSubstr(path_));
   }
+}
+
+TEST(TracedSettings, AreThoseOfTheDataLoadersIterator) {
+  const auto wait = [](int process, const char* name) {
+    return TimedEvent{.event = {.kind = EventKind::kInputWait}, .process = process, .name = name};
+  };
+  const auto settings =
+      FindTracedSettings({wait(3, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
+                          wait(4, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
+                          wait(5, "enumerate(DataLoader)#_Another.__next__")});
+  ASSERT_EQ(settings.size(), 2u);
+  EXPECT_TRUE(settings[0].workers_known);
+  EXPECT_EQ(settings[0].workers, 0u);
+  EXPECT_FALSE(settings[1].workers_known);
+  EXPECT_EQ(settings[1].library, InputLibrary::kPyTorch);
 }
 
 }  // namespace

@@ -430,6 +430,25 @@ TEST(Verdict, AStepGetsNoShorterThanTheMakingOfABatch) {
   EXPECT_NEAR(*Decide(evidence).causes[0].saves, 0.5, 1e-9);
 }
 
+// A trace of PyTorch's profiler says whether the DataLoader has workers, and nothing of the
+// machine.
+TEST(Verdict, ATraceHasAdviceOnTheDataLoader) {
+  Evidence evidence{.trainers = {Trainer({.wait = 60, .device = 40})},
+                    .settings = {{.process = 1, .library = InputLibrary::kPyTorch}}};
+  evidence.settings[0].process = evidence.trainers[0].process;
+  Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kTrainingThread);
+  ASSERT_TRUE(verdict.action);
+  EXPECT_THAT(verdict.action->text, HasSubstr("num_workers=0 -> 2 in DataLoader(...), as far as"));
+  evidence.settings[0].workers_known = false;
+  verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kUnknown);
+  ASSERT_TRUE(verdict.action);
+  EXPECT_THAT(verdict.action->text, HasSubstr("raise num_workers"));
+  evidence.settings.clear();
+  EXPECT_FALSE(Decide(evidence).action);
+}
+
 // PyTorch's processes under torchrun: their waits for each other are not reported.
 Evidence HiddenRanks(const Made& one, const Made& other) {
   Evidence evidence{

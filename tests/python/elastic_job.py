@@ -55,7 +55,7 @@ class Job:
 
     def add(self) -> Agent:
         host = self._network.add()
-        rendezvous = 'is_host=0,last_call_timeout=1,join_timeout=120,read_timeout=10,keep_alive_interval=1,keep_alive_max_attempt=3'
+        rendezvous = 'is_host=0,last_call_timeout=1,join_timeout=60,read_timeout=10,keep_alive_interval=1,keep_alive_max_attempt=3'
         command = [sys.executable, '-m', 'torch.distributed.run', '--nnodes', '1:3', '--nproc-per-node', 1, '--max-restarts', 1000,
                    '--monitor-interval', 0.3, '--local-addr', host.address, '--rdzv-backend', 'c10d',
                    '--rdzv-endpoint', f"{'localhost' if self._here else GATEWAY}:{self._store.port}", '--rdzv-id', f'job-{self._starts}',

@@ -80,12 +80,11 @@ class Host:
 
     def remove(self) -> None:
         """Ends it as a machine that loses its power."""
-        if not pathlib.Path('/run/netns', self.name).exists():
-            return
-        while self.processes():  # until none is left that starts others
-            self.signal(signal.SIGKILL)
+        if pathlib.Path('/run/netns', self.name).exists():
+            while self.processes():  # until none is left that starts others
+                self.signal(signal.SIGKILL)
+            _ip('netns', 'del', self.name, check=False)
         _ip('link', 'del', self._cable, check=False)
-        _ip('netns', 'del', self.name, check=False)
 
 
 class Here:

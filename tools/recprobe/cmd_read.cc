@@ -9,6 +9,7 @@
 #include "src/probe/events/event_folder.h"
 #include "src/probe/events/profiler_trace.h"
 #include "src/probe/evidence/hook_samples.h"
+#include "src/probe/evidence/traced_settings.h"
 #include "src/probe/steps/trace_summary.h"
 #include "src/probe/util/units.h"
 #include "src/probe/verdict/verdict.h"
@@ -69,10 +70,12 @@ probe::Evidence MakeEvidence(const Told& told, int64_t last) {
   settings.Add(told.events);
   probe::GradientExchanges exchanges;
   exchanges.Add(told.events);
+  std::vector<probe::InputSettings> inputs = settings.All();
+  if (inputs.empty()) inputs = probe::FindTracedSettings(told.events);
   probe::Evidence evidence{
       .trainers = probe::FindSteps(told.events, last),
       .ranks = ranks.All(),
-      .settings = settings.All(),
+      .settings = std::move(inputs),
       .exchanges = exchanges.Means(),
       .accelerators = told.accelerators,
       .no_steps =

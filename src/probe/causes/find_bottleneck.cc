@@ -168,6 +168,23 @@ void Adopt(const Situation& situation, Found found, Verdict& verdict) {
   verdict.cure = verdict.causes.front().cure;
 }
 
+// A trace says that workers make the batches, not what they do.
+void AdviseOnWorkers(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                     Verdict& verdict) {
+  if (!verdict.causes.empty() || verdict.action) return;
+  const InputSettings* const settings =
+      FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
+  if (settings == nullptr || settings->workers_known) return;
+  verdict.evidence.push_back(
+      "the training thread waits for the workers of a DataLoader; a trace does not show them");
+  verdict.action = {.bottleneck = verdict.bottleneck,
+                    .text =
+                        "run the program under `recprobe run`, which names the line that the "
+                        "workers' time goes to; if processors are idle, raise num_workers in "
+                        "DataLoader(...)",
+                    .saves = {}};
+}
+
 }  // namespace
 
 void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
@@ -197,6 +214,7 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
   if (verdict.bottleneck == Bottleneck::kUnknown) {
     DescribeNativeThreads(evidence, trainers, verdict);
   }
+  AdviseOnWorkers(evidence, trainers, verdict);
   NameRank(evidence, trainers, verdict);
   NameHiddenRank(evidence, trainers, verdict);
 }

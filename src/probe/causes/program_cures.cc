@@ -9,6 +9,8 @@
 namespace recpack::probe {
 namespace {
 
+constexpr int kMostWorkers = 16;  // to advise for machines that are not known
+
 // "num_workers" as the program's library calls it, and where it is set.
 std::string SettingName(const InputSettings& settings, const char* name) {
   return settings.library == InputLibrary::kHuggingFace ? format("dataloader_{}", name) : name;
@@ -129,13 +131,14 @@ std::string CureInProgram(const Situation& situation, const Cause& cause) {
   if (!situation.evidence.loaders.empty()) return UsualCure(cause.bottleneck);
   if (settings != nullptr) {
     if (cause.bottleneck == Bottleneck::kTrainingThread && settings->loads()) {
-      const SystemRates* const system =
-          situation.evidence.system ? &*situation.evidence.system : nullptr;
-      const int cores = system != nullptr ? system->allowed_cores : 0;
       const double own = std::max(0.01, situation.pipeline.own());
       const auto needed = static_cast<int>(1 + situation.pipeline.making / own);
-      return WorkersCure(*settings,
-                         static_cast<uint32_t>(std::clamp(needed, 1, std::max(1, cores))));
+      if (!situation.evidence.system) {  // a trace: the processors are not known
+        return WorkersCure(*settings, static_cast<uint32_t>(std::clamp(needed, 1, kMostWorkers))) +
+               ", as far as there are processors for them";
+      }
+      const int cores = std::max(1, situation.evidence.system->allowed_cores);
+      return WorkersCure(*settings, static_cast<uint32_t>(std::clamp(needed, 1, cores)));
     }
     if (const char* text = FindIn(settings->library, cause.bottleneck)) return text;
   }

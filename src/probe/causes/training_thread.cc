@@ -16,12 +16,15 @@ void TrainingThread(const Situation& situation, Found& found) {
   if (waits <= 0) return;
   const InputSettings* const settings = FindSettings(situation.evidence, trainer.process);
   const bool no_workers = settings != nullptr && settings->loads() && settings->workers == 0;
+  // Traces of other profilers do not say how busy it was.
+  const std::string own =
+      busy > 0 ? format("the training thread itself was busy {} of its waits for input",
+                        Percent(busy / waits))
+               : "the training thread makes its batches itself";
   found.causes.push_back(
       {.bottleneck = Bottleneck::kTrainingThread,
        .saves = situation.pipeline.wait,
-       .evidence = {format("{}the training thread itself was busy {} of its waits for input",
-                           no_workers ? "the DataLoader has no workers; " : "",
-                           Percent(busy / waits))}});
+       .evidence = {(no_workers ? "the DataLoader has no workers; " : "") + own}});
 }
 
 }  // namespace recpack::probe

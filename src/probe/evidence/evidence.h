@@ -66,7 +66,8 @@ struct InputSettings {
   InputLibrary library = InputLibrary::kUnknown;
   // Settings of a DataLoader.
   uint32_t workers = 0;
-  uint32_t prefetch = 0;  // batches ahead, of each worker
+  bool workers_known = true;  // false: there are some, and a trace does not say how many
+  uint32_t prefetch = 0;      // batches ahead, of each worker
   bool persistent = false;
   bool pinned = false;
 
