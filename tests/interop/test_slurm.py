@@ -14,6 +14,8 @@ from support import CIFAR, RECPACK, InFolder, free_port, main
 
 RECTRAIN = os.environ.get('RECTRAIN', str(pathlib.Path(RECPACK).parents[1] / 'rectrain/rectrain'))
 RECPROBE = os.environ.get('RECPROBE', str(pathlib.Path(RECPACK).parents[1] / 'recprobe/recprobe'))
+PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
+MISSING = [name for name in ('munged', 'slurmctld', 'slurmd', 'sbatch') if shutil.which(name, path=PATH) is None]
 CONFIGURATION = """ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller}
@@ -73,7 +75,7 @@ class Daemons:
         self._until(lambda: 'idle' in self.run('sinfo', '--noheader', '--format=%T', check=False))
 
     def _start(self, name, *words):
-        program = shutil.which(name, path=os.environ['PATH'] + ':/usr/sbin:/sbin')
+        program = shutil.which(name, path=PATH)
         log = (self.at / f'{name}.out').open('w')
         self._running.append(subprocess.Popen([program, *map(str, words)], env=self.environment, stdout=log, stderr=log))
         log.close()
@@ -105,6 +107,7 @@ class Daemons:
         shutil.rmtree(self.at, ignore_errors=True)
 
 
+@unittest.skipIf(MISSING, f"{', '.join(MISSING)} not installed: tools/setup.sh --for interop")
 class Slurm(InFolder):
     @classmethod
     def setUpClass(cls):
