@@ -169,7 +169,9 @@ class _Sampler:
         lane = _thread.get_native_id()
         self.heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in events.WORK}
         self.lines = lines.Lines(lane)
-        self.period = _State.period * self.first_factor()  # s, mean
+        self.period = _State.period  # s, mean
+        if self.period > _PERIOD:
+            self.period *= self.first_factor()
         self.costs = []  # ns, of the latest samples
         self.spent = Spent()  # by kind of work
         self.begin = self.last = now()  # of the samples that are not written yet
@@ -182,7 +184,7 @@ class _Sampler:
         return 0.5 + self.drawn / (1 << 31)
 
     def first_factor(self):
-        """Returns a number from 0 to 1, so that also those workers are seen that end soon."""
+        """Returns a number from 0 to 1, so that of many workers also those are seen that end soon."""
         return max(0.02, self.next_factor() - 0.5)
 
     def look(self):
