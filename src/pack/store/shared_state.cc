@@ -101,6 +101,7 @@ void SharedState::FetchShards(const Plan& plan, uint32_t task, uint32_t tasks,
         listing.results.contains(file) && listing.state.contains(SidecarName(file));
     const bool here = fs::exists(folder_ + "/" + file) && fs::exists(StatePath(SidecarName(file)));
     if (complete && !here) missing.push_back(file);
+    if (here && !complete) fs::remove(folder_ + "/" + file);  // lost in the store: packed again
   }
   ParallelFor(missing.size(), kAtOnce, [&](size_t, size_t i) {
     const std::string& file = missing[i];
@@ -110,9 +111,9 @@ void SharedState::FetchShards(const Plan& plan, uint32_t task, uint32_t tasks,
   });
 }
 
-void SharedState::Publish(const std::string& name) const {
+void SharedState::Publish(const std::string& path, const std::string& name) const {
   remote::Upload upload(StateUrl(name));
-  upload.Write(ReadWholeFile(PosixFiles(), StatePath(name)));
+  upload.Write(ReadWholeFile(PosixFiles(), path));
   upload.Finish(name == kPlan ? remote::Upload::Existing::kRefuse
                               : remote::Upload::Existing::kReplace);
 }

@@ -21,9 +21,9 @@ class SharedState {
   // Copies what is known of the shards of all tasks, if they are complete; otherwise nothing.
   void FetchAll();
 
-  // Copies a file of the folder's state to the store. The plan is written once: throws Error
+  // Copies a file at `path` to the state in the store. The plan is written once: throws Error
   // (kInvalidArgument) if another job's is there.
-  void Publish(const std::string& name) const;
+  void Publish(const std::string& path, const std::string& name) const;
 
   // Removes what is of no use once there is a manifest; what the plan and the shards' sidecars say
   // stays, as in a folder on a disk.

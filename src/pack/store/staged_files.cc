@@ -84,13 +84,20 @@ void StagedFiles::Rename(const std::string& from, const std::string& to, bool du
     UploadFile(from, name);
     if (name.ends_with(kShardEnd)) MakeHole(from, std::filesystem::file_size(from));
   }
+  // First in the store: what is here only would be taken for done, and nobody else would know it.
+  if (state_ != nullptr) PublishState(from, to);
   PosixFiles().Rename(from, to, durable);
-  if (state_ == nullptr) return;
+}
+
+void StagedFiles::PublishState(const std::string& from, const std::string& to) const {
+  const std::string state = folder_ + "/" + kStateFolder + "/";
+  const std::string name = ResultName(to);
   if (name.ends_with(kShardEnd)) {
-    state_->Publish(name + ".recindex");
-    state_->Publish(name + ".json");  // the last, as it says that the shard is complete
-  } else if (to == folder_ + "/" + kStateFolder + "/plan.json") {
-    state_->Publish("plan.json");
+    for (const char* const end : {".recindex", ".json"}) {  // the latter says that it is complete
+      state_->Publish(state + name + end, name + end);
+    }
+  } else if (to == state + "plan.json") {
+    state_->Publish(from, "plan.json");
   }
 }
 

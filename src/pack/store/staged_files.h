@@ -34,6 +34,7 @@ class StagedFiles final : public FileSystem {
   std::string ResultName(const std::string& path) const;
   bool IsResultShard(const std::string& path) const;
   std::shared_ptr<remote::Upload> TakeUpload(const std::string& path);
+  void PublishState(const std::string& from, const std::string& to) const;
   void UploadFile(const std::string& from, const std::string& name);
   std::string ObjectUrl(const std::string& name) const { return url_ + "/" + name; }
 
