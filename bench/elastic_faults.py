@@ -7,20 +7,17 @@ r"""Kills, stops, cuts off and adds hosts of an elastic training, and holds the 
 Hosts are network namespaces of this machine, so it needs root. Job after job of examples/python/elastic_torch.py runs on one to
 three of them; a fault, drawn from the seed, comes some steps after a checkpoint. Takes about half an hour, mostly waits.
 """
-import argparse
 import contextlib
-import json
 import os
 import pathlib
 import random
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-from harness import machine
+from harness import fault_bench
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / 'tests/python'))
@@ -158,25 +155,9 @@ def run(most: int, seed: int, work: pathlib.Path) -> dict:
               flush=True)
     return {'faults': faults.counts, 'jobs': jobs, 'samples_an_epoch': 1200, 'epochs_told': totals['epochs_told'],
             'epochs_with_lost_or_doubled_samples': totals['wrong'], 'epochs_missing': totals['missing'], 'hangs': totals['hangs'],
-            'jobs_that_lost_all_hosts': totals['lost_all_hosts'], 'agents': ends, 'ends_without_reason': totals['without_reason'], 'longest_job_seconds': round(longest, 1)}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--faults', type=int, default=100)
-    parser.add_argument('--seed', type=int, required=True)
-    parser.add_argument('--out', type=pathlib.Path)
-    flags = parser.parse_args()
-    why_not = hosts.available()
-    if why_not:
-        parser.error(why_not)
-    with tempfile.TemporaryDirectory(prefix='elastic-faults-') as work:
-        results = {'date': machine.today(), 'machine': machine.describe(pathlib.Path(work)), 'seed': flags.seed,
-                   **run(flags.faults, flags.seed, pathlib.Path(work))}
-    print(json.dumps(results, indent=1))
-    if flags.out:
-        flags.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
+            'jobs_that_lost_all_hosts': totals['lost_all_hosts'], 'agents': ends,
+            'ends_without_reason': totals['without_reason'], 'longest_job_seconds': round(longest, 1)}
 
 
 if __name__ == '__main__':
-    main()
+    fault_bench.main(__doc__, 100, run, why_not=hosts.available())

@@ -7,16 +7,13 @@ r"""Kills, stops, slows and cuts off servers of batches, and compares each batch
 Three servers of CIFAR-10-sized pictures, each behind a proxy that can stall or cut its connections. A fault comes every few
 batches, drawn from the seed; a killed server is started again some time later. Takes about fifteen minutes, mostly waits.
 """
-import argparse
 import hashlib
-import json
 import pathlib
 import random
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -24,7 +21,7 @@ import numpy as np
 import recpack_io
 import recpack_io.flight
 
-from harness import machine
+from harness import fault_bench
 
 SERVERS, RECORDS, BATCH = 3, 3000, 20
 KINDS = ('killed', 'killed, back later', 'stopped', 'stopped for a second', 'connections cut', 'connections stalled', 'slow')
@@ -182,19 +179,5 @@ def run(faults: int, seed: int, work: pathlib.Path) -> dict:
             'longest_wait_seconds': round(max(waits), 2), 'hangs': sum(wait > MOST_WAIT for wait in waits)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--faults', type=int, default=120)
-    parser.add_argument('--seed', type=int, required=True)
-    parser.add_argument('--out', type=pathlib.Path)
-    flags = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix='feed-faults-') as work:
-        results = {'date': machine.today(), 'machine': machine.describe(pathlib.Path(work)), 'seed': flags.seed,
-                   'servers': SERVERS, **run(flags.faults, flags.seed, pathlib.Path(work))}
-    print(json.dumps(results, indent=1))
-    if flags.out:
-        flags.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
-
-
 if __name__ == '__main__':
-    main()
+    fault_bench.main(__doc__, 120, run, servers=SERVERS)

@@ -9,17 +9,14 @@ runs, and the same call is made again where the driver was killed, or says so. E
 reads its files from one. The bucket answers every twentieth request with an error, drops it, or does what was asked and loses the
 answer: those are counted apart. Takes about fifteen minutes.
 """
-import argparse
-import json
 import os
 import pathlib
 import random
 import subprocess
 import sys
-import tempfile
 import time
 
-from harness import machine
+from harness import fault_bench
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT / 'tests/python'), str(ROOT / 'tests/cli')]
@@ -55,7 +52,7 @@ def source_files(at: pathlib.Path, chance: random.Random) -> pathlib.Path:
 
 def pack_with_faults(command: list, nodes: Nodes, chance: random.Random, counts: dict, most: int) -> dict:
     """Makes the same call until it succeeds, with at most one fault a call."""
-    from ray_cluster import kill_one
+    from ray_cluster import kill_one, workers
     told = {'calls': 0, 'hangs': 0, 'errors_without_advice': 0, 'longest_call_seconds': 0.0}
     while True:
         told['calls'] += 1
@@ -67,7 +64,7 @@ def pack_with_faults(command: list, nodes: Nodes, chance: random.Random, counts:
             while killed is None and driver.poll() is None:  # the driver takes seconds to start
                 if kind == 'worker killed':
                     killed = kill_one('_pack_task', 0.5)
-                elif running_tasks():
+                elif any(workers('_pack_task')):
                     time.sleep(chance.uniform(0, 1.5))
                     killed = True
                     if kind == 'node killed':
@@ -92,17 +89,6 @@ def pack_with_faults(command: list, nodes: Nodes, chance: random.Random, counts:
             print(f'  {said.strip()[-300:]}', flush=True)
             if told['errors_without_advice'] > 5:
                 return told
-
-
-def running_tasks() -> bool:
-    import psutil
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if '_pack_task' in ' '.join(process.cmdline()):
-                return True
-        except psutil.Error:
-            pass
-    return False
 
 
 def run(most: int, seed: int, work: pathlib.Path) -> dict:
@@ -142,19 +128,5 @@ def run(most: int, seed: int, work: pathlib.Path) -> dict:
             'longest_call_seconds': round(longest, 1), 'different': different, 'left_over': left}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--faults', type=int, default=120)
-    parser.add_argument('--seed', type=int, required=True)
-    parser.add_argument('--out', type=pathlib.Path)
-    flags = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix='ray-faults-') as work:
-        results = {'date': machine.today(), 'machine': machine.describe(pathlib.Path(work)), 'seed': flags.seed,
-                   'shards': SHARDS, 'tasks': TASKS, **run(flags.faults, flags.seed, pathlib.Path(work))}
-    print(json.dumps(results, indent=1))
-    if flags.out:
-        flags.out.write_text(json.dumps(results, indent=1) + '\n', encoding='utf-8')
-
-
 if __name__ == '__main__':
-    main()
+    fault_bench.main(__doc__, 120, run, shards=SHARDS, tasks=TASKS)

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "bench/record/timing.h"
-#include "recpack/base/event_log.h"
+#include "recpack/base/event_record.h"
 #include "src/probe/causes/decide.h"
 #include "src/probe/live/watch.h"
 
@@ -27,30 +27,17 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kStep = 10'000'000;  // ns
 
-// As docs/format/events.md describes it.
-struct Record {
-  uint8_t kind = 0;
-  uint8_t flags = 0;
-  uint16_t device = Event::kNoDevice;
-  uint32_t lane = 1;
-  uint32_t name = 0;
-  uint32_t zero = 0;
-  int64_t begin = 0;
-  int64_t end = 0;
-  uint64_t value = 0;
-};
-static_assert(sizeof(Record) == 40);
-
-void AddStep(int64_t began, int64_t number, std::vector<Record>& records) {
+void AddStep(int64_t began, int64_t number, std::vector<EventRecord>& records) {
   const int64_t begin = began + number * kStep;
   const int64_t wait = kStep / 10 + number % 7 * 100'000;
-  const auto kind = [](EventKind each) { return static_cast<uint8_t>(each); };
-  records.push_back({.kind = kind(EventKind::kInputWait), .flags = 1, .begin = begin});
-  records.push_back({.kind = kind(EventKind::kInputWait), .begin = begin, .end = begin + wait});
-  records.push_back({.kind = kind(EventKind::kStep),
-                     .begin = begin,
-                     .end = begin + kStep,
-                     .value = static_cast<uint64_t>(number)});
+  const auto add = [&](const Event& event) { records.push_back(ToRecord(event)); };
+  add({.kind = EventKind::kInputWait, .open = true, .lane = 1, .begin = begin});
+  add({.kind = EventKind::kInputWait, .lane = 1, .begin = begin, .end = begin + wait});
+  add({.kind = EventKind::kStep,
+       .lane = 1,
+       .begin = begin,
+       .end = begin + kStep,
+       .value = static_cast<uint64_t>(number)});
 }
 
 long ResidentKilobytes() {
@@ -73,16 +60,14 @@ int main(int argc, char** argv) {
       {.roots = {::getpid()}, .events = folder, .free_events_after = std::chrono::seconds(0)});
   const int64_t began = EventLog::Now() - steps * kStep;
   std::ofstream file(path, std::ios::binary);
-  const auto write = [&](const std::vector<Record>& records) {
+  const auto write = [&](const std::vector<EventRecord>& records) {
     file.write(reinterpret_cast<const char*>(records.data()),
-               static_cast<std::streamsize>(records.size() * sizeof(Record)));
+               static_cast<std::streamsize>(records.size() * sizeof(EventRecord)));
     file.flush();
   };
-  uint64_t magic = 0;
-  for (const char* at = "1TVEKPCR"; *at != 0; ++at) magic = magic << 8 | static_cast<uint8_t>(*at);
-  write({{.lane = static_cast<uint32_t>(::getpid()), .begin = began, .value = magic}});
+  write({ProcessRecord(::getpid())});
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Record> records;
+  std::vector<EventRecord> records;
   int64_t told = 0;
   for (int64_t number = 0; number < steps;) {
     records.clear();

@@ -12,14 +12,21 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir() if path.is_file()}
 
 
+def workers(name):
+    """Those workers of this process's clusters that run the task or actor."""
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if name in ' '.join(process.cmdline()):
+                yield process
+
+
 def kill_one(name, seconds=float('inf')):
-    """Kills a worker of this process's clusters that runs the task or actor; waits for one; returns its number, or None."""
+    """Kills one of the workers; waits for one; returns its number, or None."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        for process in psutil.Process().children(recursive=True):
+        for process in workers(name):
             with contextlib.suppress(psutil.Error):
-                if name in ' '.join(process.cmdline()):
-                    process.send_signal(signal.SIGKILL)
-                    return process.pid
+                process.send_signal(signal.SIGKILL)
+                return process.pid
         time.sleep(0.005)
     return None
