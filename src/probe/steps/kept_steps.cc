@@ -83,7 +83,9 @@ TrainerSteps KeptSteps::Latest(size_t most, const TrainerSteps* more) const {
   const bool without_gaps = stride_ > 1 && most <= kLatest;
   TrainerSteps trainer = WithoutSteps(whole_);
   trainer.dropped = without_gaps ? 0 : whole_.dropped;
-  trainer.steps = without_gaps ? latest_ : whole_.steps;
+  const auto& steps = without_gaps ? latest_ : whole_.steps;
+  trainer.steps.assign(steps.end() - static_cast<ptrdiff_t>(std::min(most, steps.size())),
+                       steps.end());
   if (more != nullptr) {
     for (const StepRecord& step : New(*more)) {
       if (without_gaps || Keeps(step.number)) {
