@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "recpack/base/error.h"
@@ -37,36 +38,46 @@ bool IsPacksName(const std::string& name) {
          name.ends_with(".tfrecord.idx");
 }
 
-// Names of the files that a job with this staging folder has made or will make.
+std::string PlanPath(const std::string& folder) {
+  return folder + "/" + kStateFolder + "/plan.json";
+}
+
+// The plan of a job with this staging folder; nullopt if there is none, or a power failure has
+// truncated it: it is made again.
+std::optional<Plan> PlanOfJob(const std::string& folder) {
+  if (!fs::exists(PlanPath(folder))) return {};
+  try {
+    return ReadPlan(PosixFiles(), PlanPath(folder));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+  }
+  return {};
+}
+
+// Names of the files that the job has made or will make.
 std::set<std::string> NamesOfJob(const std::string& folder) {
   std::set<std::string> names;
   if (!fs::exists(folder)) return names;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.is_regular_file()) names.insert(entry.path().filename());
   }
-  const std::string plan = folder + "/" + kStateFolder + "/plan.json";
-  if (!fs::exists(plan)) return names;
-  names.insert(kManifestName);
-  try {
-    const Plan read = ReadPlan(PosixFiles(), plan);
-    for (const auto& file : read.shards.files()) {
-      names.insert(file);
-      names.insert(file + ".idx");
-    }
-    for (const auto& split : read.splits) names.insert(split.name + ".recindex");
-  } catch (const Error& error) {  // truncated by a power failure: made again
-    if (error.kind() != ErrorKind::kCorrupt) throw;
+  if (fs::exists(PlanPath(folder))) names.insert(kManifestName);
+  const auto plan = PlanOfJob(folder);
+  if (!plan) return names;
+  for (const auto& file : plan->shards.files()) {
+    names.insert(file);
+    names.insert(file + ".idx");
   }
+  for (const auto& split : plan->splits) names.insert(split.name + ".recindex");
   return names;
 }
 
 // Names of the shards of this task.
 std::set<std::string> NamesOfTask(const std::string& folder, uint32_t task, uint32_t tasks) {
   std::set<std::string> names;
-  const std::string plan = folder + "/" + kStateFolder + "/plan.json";
-  if (!fs::exists(plan)) return names;
-  const Plan read = ReadPlan(PosixFiles(), plan);
-  for (size_t i = task; i < read.shards.size(); i += tasks) names.insert(read.shards[i].file);
+  const auto plan = PlanOfJob(folder);
+  if (!plan) return names;
+  for (size_t i = task; i < plan->shards.size(); i += tasks) names.insert(plan->shards[i].file);
   return names;
 }
 
