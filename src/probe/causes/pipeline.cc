@@ -68,8 +68,7 @@ bool MakesItself(const TrainerSteps& trainer) {
 // A DataLoader without workers.
 bool LoadsItself(const Evidence& evidence, const TrainerSteps& trainer) {
   const InputSettings* const settings = FindSettings(evidence, trainer.process);
-  return settings != nullptr && settings->loads() && settings->workers == 0 &&
-         settings->workers_known;
+  return settings != nullptr && settings->has_no_workers();
 }
 
 // Share of the time in which busy workers worked; nullopt if there are none.

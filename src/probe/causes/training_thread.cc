@@ -15,7 +15,7 @@ void TrainingThread(const Situation& situation, Found& found) {
   }
   if (waits <= 0) return;
   const InputSettings* const settings = FindSettings(situation.evidence, trainer.process);
-  const bool no_workers = settings != nullptr && settings->loads() && settings->workers == 0;
+  const bool no_workers = settings != nullptr && settings->has_no_workers();
   // Traces of other profilers do not say how busy it was.
   const std::string own =
       busy > 0 ? format("the training thread itself was busy {} of its waits for input",

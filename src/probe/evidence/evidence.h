@@ -72,6 +72,8 @@ struct InputSettings {
   bool pinned = false;
 
   bool loads() const { return library != InputLibrary::kTfData && library != InputLibrary::kGrain; }
+  // A DataLoader that makes its batches on the training thread.
+  bool has_no_workers() const { return loads() && workers == 0 && workers_known; }
 };
 
 // Interval at the end in which the training programs still ran but wrote no events.
