@@ -16,10 +16,11 @@ recpack_prefer_archives_end()
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(WEBP REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(LIBURING IMPORTED_TARGET liburing)
+include(RecpackRareImages)
 
 if(NOT RECPACK_ONLY_DATA_MODULES)
   find_package(nlohmann_json REQUIRED)
-  find_package(CURL REQUIRED)  # its headers: the library is loaded at the first URL
+  find_path(CURL_INCLUDE_DIRS curl/curl.h REQUIRED)  # the library is loaded at the first URL
 endif()
 if(RECPACK_BUILD_TOOLS AND NOT RECPACK_ONLY_DATA_MODULES)
   find_package(CLI11 REQUIRED)

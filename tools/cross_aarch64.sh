@@ -18,7 +18,7 @@ case "${1:-}" in --help | -h) usage && exit 0 ;; esac
 
 root=$repository/build/aarch64-root
 export RECPACK_AARCH64_ROOT=$root
-libraries=(libfmt-dev libssl-dev zlib1g-dev libisal-dev libprotobuf-dev libjpeg-dev libpng-dev libwebp-dev
+libraries=(libfmt-dev libssl-dev zlib1g-dev libisal-dev libprotobuf-dev libjpeg-dev libpng-dev libwebp-dev libavif-dev libtiff-dev
   liburing-dev libgtest-dev libgmock-dev)
 
 # apt with lists and archives of its own, in $1, for aarch64 only and with nothing installed.

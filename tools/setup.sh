@@ -33,7 +33,7 @@ packages_of() {
     build)
       echo build-essential cmake ninja-build ccache pkg-config \
         libfmt-dev libssl-dev zlib1g-dev libisal-dev libprotobuf-dev protobuf-compiler \
-        libjpeg-dev libpng-dev libwebp-dev nlohmann-json3-dev libarchive-dev libcli11-dev libcurl4-openssl-dev liburing-dev \
+        libjpeg-dev libpng-dev libwebp-dev libavif-dev libtiff-dev nlohmann-json3-dev libarchive-dev libcli11-dev libcurl4-openssl-dev liburing-dev \
         libzstd-dev liblzma-dev libbz2-dev python3
       ;;
     test) echo libgtest-dev libgmock-dev python3 ;;

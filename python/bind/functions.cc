@@ -158,7 +158,8 @@ void BindFunctions(nb::module_& module) {
   module.def(
       "decode_image", Decode, nb::arg("data"), nb::kw_only(), nb::arg("apply_orientation") = false,
       nb::arg("allow_damage") = false,
-      "The pixels of a JPEG, PNG, WebP, BMP or GIF file, uint8 of shape (height, width, 3), RGB. "
+      "The pixels of a JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF file, uint8 of shape (height, "
+      "width, 3), RGB. "
       "`data`: bytes, or a uint8 array. apply_orientation: turned as EXIF says. allow_damage: what "
       "is cut or damaged is taken, missing parts gray or wrong. Raises CorruptError, and "
       "UnsupportedError for other formats.");

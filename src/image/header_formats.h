@@ -10,5 +10,7 @@ ImageHeader ReadPngHeader(ByteView bytes);
 ImageHeader ReadGifHeader(ByteView bytes);
 ImageHeader ReadBmpHeader(ByteView bytes);
 ImageHeader ReadWebpHeader(ByteView bytes);
+ImageHeader ReadAvifHeader(ByteView bytes);
+ImageHeader ReadTiffHeader(ByteView bytes);
 
 }  // namespace recpack

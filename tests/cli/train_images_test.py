@@ -124,7 +124,7 @@ class TrainImages(CliTest):
         folder.mkdir(parents=True)
         for i in range(2):
             (folder / f'{i}.jpg').write_bytes(b'no picture')
-        self.refused('text', '--no-evaluation', saying=['10 bytes in no known format', 'JPEG, PNG, WebP, BMP or GIF'])
+        self.refused('text', '--no-evaluation', saying=['10 bytes in no known format', 'JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF'])
 
 
 if __name__ == '__main__':

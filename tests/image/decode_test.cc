@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "recpack/base/error.h"
+#include "tests/image/differences.h"
 #include "tests/image/regions.h"
 #include "tests/image/samples.h"
 
@@ -14,31 +15,10 @@ namespace {
 
 Image Expected(const std::string& name) { return DecodeImage(Sample(name + ".expected.png")); }
 
-ErrorKind DecodeErrorKind(ByteView bytes, const DecodeOptions& options = {}) {
-  try {
-    DecodeImage(bytes, options);
-  } catch (const Error& error) {
-    EXPECT_FALSE(error.reason().empty());
-    return error.kind();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorKind::kIo;
-}
-
-// Returns the largest difference of a channel value; -1 if the shapes differ.
-int Distance(const Image& a, const Image& b) {
-  if (a.width != b.width || a.height != b.height || a.channels != b.channels) return -1;
-  int distance = 0;
-  for (size_t i = 0; i < a.pixels.size(); ++i) {
-    distance = std::max(distance, std::abs(a.pixels[i] - b.pixels[i]));
-  }
-  return distance;
-}
-
 TEST(DecodeTest, JpegPixelsAreThoseOfPillow) {
   for (const char* name : {"real_420", "real_gray", "cmyk", "sampled_411", "progressive"}) {
     const Image image = DecodeImage(Sample(std::string(name) + ".jpg"));
-    EXPECT_EQ(Distance(image, Expected(name)), 0) << name;
+    EXPECT_EQ(LargestDifference(image, Expected(name)), 0) << name;
   }
 }
 
@@ -46,14 +26,14 @@ TEST(DecodeTest, PngPixelsAreThoseOfPillow) {
   for (const char* name : {"rgb", "rgba", "la", "gray", "bit", "palette", "palette_clear", "adam7",
                            "rgb16", "gray16"}) {
     const Image image = DecodeImage(Sample(std::string(name) + ".png"));
-    EXPECT_EQ(Distance(image, Expected(std::string("png_") + name)), 0) << name;
+    EXPECT_EQ(LargestDifference(image, Expected(std::string("png_") + name)), 0) << name;
   }
 }
 
 TEST(DecodeTest, WebpPixelsAreThoseOfPillow) {
   for (const char* name : {"photo", "alpha", "lossless"}) {
     const Image image = DecodeImage(Sample(std::string(name) + ".webp"));
-    EXPECT_EQ(Distance(image, Expected(std::string("webp_") + name)), 0) << name;
+    EXPECT_EQ(LargestDifference(image, Expected(std::string("webp_") + name)), 0) << name;
   }
 }
 
@@ -82,7 +62,7 @@ TEST(DecodeTest, BmpPixelsAreThoseOfPillow) {
   for (const char* name :
        {"rgb", "gray", "palette", "bit", "nibbles", "rgb555", "rgb565", "from_top32"}) {
     const Image image = DecodeImage(Sample(std::string(name) + ".bmp"));
-    EXPECT_EQ(Distance(image, Expected(std::string("bmp_") + name)), 0) << name;
+    EXPECT_EQ(LargestDifference(image, Expected(std::string("bmp_") + name)), 0) << name;
   }
 }
 
@@ -138,9 +118,9 @@ TEST(DecodeTest, AppliesTheOrientationOnRequestOnly) {
     const std::string name = "orientation" + std::to_string(i);
     const Image stored = DecodeImage(Sample(name + ".jpg"));
     EXPECT_EQ(stored.width, 24);
-    EXPECT_EQ(
-        Distance(DecodeImage(Sample(name + ".jpg"), {.apply_orientation = true}), Expected(name)),
-        0)
+    EXPECT_EQ(LargestDifference(DecodeImage(Sample(name + ".jpg"), {.apply_orientation = true}),
+                                Expected(name)),
+              0)
         << name;
   }
   EXPECT_EQ(DecodeImage(Sample("exif6.png"), {.apply_orientation = true}).width, 32);
@@ -268,7 +248,7 @@ TEST(DecodeTest, GifPixelsAreThoseOfPillow) {
        {"palette", "interlaced", "gray", "bit", "animated", "shifted", "small"}) {
     const ByteBuffer gif = Sample(std::string(name) + ".gif");
     const Image image = DecodeImage(gif);
-    EXPECT_EQ(Distance(image, Expected(std::string("gif_") + name)), 0) << name;
+    EXPECT_EQ(LargestDifference(image, Expected(std::string("gif_") + name)), 0) << name;
     const ImageHeader header = ReadImageHeader(gif);
     EXPECT_EQ(std::pair(header.width, header.height), std::pair(image.width, image.height)) << name;
   }

@@ -43,11 +43,15 @@ std::optional<ImageHeader> HeaderOf(const ByteBuffer& file) {
 
 std::vector<ByteBuffer> Originals() {
   std::vector<ByteBuffer> files;
-  for (const char* name :
-       {"real_420.jpg", "real_422.jpg", "real_444.jpg", "real_gray.jpg", "progressive.jpg",
-        "progressive_gray.jpg", "cmyk.jpg", "sampled_411.jpg", "sampled_mixed.jpg", "scans.jpg",
-        "orientation6.jpg", "rgb.png", "rgba.png", "rgb16.png", "palette_clear.png", "adam7.png",
-        "gray.png", "exif6.png"}) {
+  for (const char* name : {"real_420.jpg",  "real_422.jpg",     "real_444.jpg",
+                           "real_gray.jpg", "progressive.jpg",  "progressive_gray.jpg",
+                           "cmyk.jpg",      "sampled_411.jpg",  "sampled_mixed.jpg",
+                           "scans.jpg",     "orientation6.jpg", "rgb.png",
+                           "rgba.png",      "rgb16.png",        "palette_clear.png",
+                           "adam7.png",     "gray.png",         "exif6.png",
+                           "lzw.tif",       "tiles.tif",        "palette.tif",
+                           "jpeg.tif",      "bit.tif",          "big.tif",
+                           "photo.avif",    "alpha.avif",       "orientation7.avif"}) {
     files.push_back(Sample(name));
   }
   // With restart markers.

@@ -19,10 +19,13 @@ FORMATS = {'jpeg rgb': ('RGB', 'JPEG', {'quality': 95}), 'jpeg gray': ('L', 'JPE
            'bmp palette of grays': ('P', 'BMP', {'grays': True}), 'bmp 1 bit': ('1', 'BMP', {}),
            'gif gray': ('L', 'GIF', {}), 'gif palette': ('P', 'GIF', {}),
            'gif palette of grays': ('P', 'GIF', {'grays': True}), 'gif animated': ('P', 'GIF', {'frames': 3}),
+           'tiff rgb': ('RGB', 'TIFF', {}), 'tiff gray': ('L', 'TIFF', {'compression': 'tiff_lzw'}), 'tiff palette': ('P', 'TIFF', {}),
+           'tiff cmyk': ('CMYK', 'TIFF', {'compression': 'tiff_adobe_deflate'}), 'tiff rgba': ('RGBA', 'TIFF', {}),
+           'tiff 1 bit': ('1', 'TIFF', {'compression': 'group4'}), 'tiff 16 bit': ('I;16', 'TIFF', {}),
            'gif in sequence': ('P', 'GIF', {'interlace': 0}), 'png palette of grays': ('P', 'PNG', {'grays': True})}
 # Where the format has a place for it, and its decoder is told to obey.
 TURNED = {'jpeg': ('RGB', 'JPEG', {'quality': 95}), 'png': ('RGB', 'PNG', {}), 'png palette': ('P', 'PNG', {}),
-          'webp': ('RGB', 'WEBP', {'lossless': True})}
+          'webp': ('RGB', 'WEBP', {'lossless': True}), 'tiff': ('RGB', 'TIFF', {'compression': 'tiff_lzw'})}
 FILTERS = {'bilinear': Image.BILINEAR, 'box': Image.BOX, 'nearest': Image.NEAREST}
 
 

@@ -13,8 +13,9 @@ Image Decoded(const std::string& path) {
   try {
     return DecodeImage(bytes, {.apply_orientation = true});
   } catch (const Error& error) {
-    throw Error(error.kind(), error.reason(), {.path = path},
-                error.advice().empty() ? "give a JPEG, PNG, WebP, BMP or GIF" : error.advice());
+    throw Error(
+        error.kind(), error.reason(), {.path = path},
+        error.advice().empty() ? "give a JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF" : error.advice());
   }
 }
 

@@ -1,4 +1,4 @@
-// Decoder for JPEG, PNG, WebP, BMP and GIF images.
+// Decoder for JPEG, PNG, WebP, AVIF, TIFF, BMP and GIF images.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ enum class PixelLayout : uint8_t {
   kRgb,       // 3 channels, for all files
   kAsStored,  // 1 channel for a gray file, else 3
   // 1 channel: palette indices, gray values, or for colour images the luma of Pillow's
-  // convert("L"). 16-bit PNGs are refused (kUnsupported), since their low bits would be lost. For
-  // segmentation masks.
+  // convert("L"). 16-bit PNGs and TIFFs are refused (kUnsupported), since their low bits would be
+  // lost. For segmentation masks.
   kOne,
 };
 
@@ -69,8 +69,9 @@ class ImageDecoder {
   // Decodes into `out`, whose memory is reused. Exact unless the options say otherwise: the slow
   // integer inverse DCT and smooth chroma upsampling, libjpeg's defaults. Throws Error: kCorrupt
   // with the codec's reason if the data is damaged (`out` is then undefined) or not an image;
-  // kUnsupported for other formats, lossless or 12-bit JPEGs, animated WebPs, run-length-encoded
-  // BMPs, and images above max_pixels;
+  // kUnsupported for other formats, lossless or 12-bit JPEGs, animated WebPs, sequences of AVIFs,
+  // run-length-encoded BMPs, TIFFs of floats or other colours than gray, RGB, CMYK and palettes,
+  // AVIFs and TIFFs where libavif or libtiff is not installed, and images above max_pixels;
   // kInvalidArgument for an invalid scale_denominator.
   void Decode(ByteView bytes, const DecodeOptions& options, Image& out);
 

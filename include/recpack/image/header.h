@@ -7,9 +7,9 @@
 
 namespace recpack {
 
-enum class ImageFormat : uint8_t { kUnknown, kJpeg, kPng, kGif, kBmp, kWebp };
+enum class ImageFormat : uint8_t { kUnknown, kJpeg, kPng, kGif, kBmp, kWebp, kAvif, kTiff };
 
-// Returns "jpeg", "png", "gif", "bmp", "webp" or "unknown".
+// Returns "jpeg", "png", "gif", "bmp", "webp", "avif", "tiff" or "unknown".
 const char* ImageFormatName(ImageFormat format);
 
 struct ImageHeader {
@@ -21,7 +21,8 @@ struct ImageHeader {
   int channels = 0;
   int bit_depth = 0;         // bits per channel, or per palette index; 0 if unknown
   bool progressive = false;  // progressive JPEG or interlaced PNG
-  // EXIF orientation 1..8 of a JPEG, PNG or WebP; 1 (upright) if missing or invalid.
+  // EXIF orientation 1..8 of a JPEG, PNG, WebP or TIFF, and as an AVIF is turned and mirrored; 1
+  // (upright) if missing or invalid.
   int orientation = 1;
 };
 

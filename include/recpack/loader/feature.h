@@ -17,7 +17,8 @@ inline constexpr const char* kLabelNames[] = {"image/class/label", "label"};
 const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature);
 
 // Returns the feature that holds the picture, as an ImageField without a feature reads it: the
-// first that exists of image/encoded, image, jpg, jpeg, png, webp, bmp, gif. Null if there is none.
+// first that exists of image/encoded, image, jpg, jpeg, png, webp, bmp, gif, avif, tif,
+// tiff. Null if there is none.
 const FeatureView* FindPicture(const ExampleView& example) noexcept;
 
 }  // namespace recpack

@@ -40,7 +40,7 @@ struct ImageDecoding {
   bool operator==(const ImageDecoding&) const = default;
 };
 
-// An image: an encoded JPEG, PNG, WebP, BMP or GIF, or raw bytes of a known shape.
+// An image: an encoded JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF, or raw bytes of a known shape.
 struct ImageField {
   std::string name = "image";
   // Feature with the image. Default: FindPicture().

@@ -7,12 +7,14 @@
 #include "recpack/base/error.h"
 #include "recpack/image/header.h"
 #include "src/base/format.h"
+#include "src/image/avif/avif.h"
 #include "src/image/bmp/bmp.h"
 #include "src/image/checks.h"
 #include "src/image/gif/gif.h"
 #include "src/image/jpeg/decode_jpeg.h"
 #include "src/image/jpeg/jpeg_sequential.h"
 #include "src/image/png/decode_png.h"
+#include "src/image/tiff/tiff.h"
 #include "src/image/webp/webp.h"
 
 namespace recpack {
@@ -89,6 +91,12 @@ void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& o
       break;
     case ImageFormat::kGif:
       DecodeGif(bytes, options, out);
+      break;
+    case ImageFormat::kAvif:
+      DecodeAvif(bytes, options, out);
+      break;
+    case ImageFormat::kTiff:
+      DecodeTiff(bytes, options, out);
       break;
     case ImageFormat::kUnknown:
       break;  // refused above

@@ -14,7 +14,8 @@ namespace recpack::pack {
 namespace {
 
 constexpr size_t kMaxExtension = 12;
-constexpr std::string_view kImageExtensions[] = {"JPG", "JPEG", "PNG", "GIF", "BMP", "WEBP"};
+constexpr std::string_view kImageExtensions[] = {"JPG",  "JPEG", "PNG", "GIF", "BMP",
+                                                 "WEBP", "AVIF", "TIF", "TIFF"};
 
 std::string_view FormatText(ImageFormat format) {
   switch (format) {
@@ -28,6 +29,10 @@ std::string_view FormatText(ImageFormat format) {
       return "BMP";
     case ImageFormat::kWebp:
       return "WEBP";
+    case ImageFormat::kAvif:
+      return "AVIF";
+    case ImageFormat::kTiff:
+      return "TIFF";
     case ImageFormat::kUnknown:
       break;
   }

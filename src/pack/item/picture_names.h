@@ -4,7 +4,7 @@
 namespace recpack::pack {
 
 // In the order in which a picture is looked for: a record's first is its picture.
-inline constexpr const char* kPictureNames[] = {"image/encoded", "image", "jpg", "jpeg",
-                                                "png",           "webp",  "bmp", "gif"};
+inline constexpr const char* kPictureNames[] = {
+    "image/encoded", "image", "jpg", "jpeg", "png", "webp", "bmp", "gif", "avif", "tif", "tiff"};
 
 }  // namespace recpack::pack

@@ -62,7 +62,8 @@ std::string ChooseRecipe(const std::optional<Picture>& picture, const std::strin
   if (picture->format != ImageFormat::kUnknown) return "imagenet-train";
   throw Error(ErrorKind::kUnsupported,
               format("the pictures are {} bytes in no known format", picture->bytes),
-              {.path = path}, "pack JPEG, PNG, WebP, BMP or GIF files, or rows of CIFAR");
+              {.path = path},
+              "pack JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF files, or rows of CIFAR");
 }
 
 int64_t CountClasses(const Dataset& data, const std::string& recipe) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the samples of this folder: make.py ORIGINALS
 
-ORIGINALS is a folder that holds the ImageNet files named below, anywhere under it. Needs Pillow,
+ORIGINALS is a folder that holds the ImageNet files named below, anywhere under it. Needs Pillow, tifffile,
 numpy and libjpeg-turbo's cjpeg and jpegtran. The results are committed; the tests need none of it.
 """
 import io
@@ -13,6 +13,7 @@ import sys
 import zlib
 
 import numpy as np
+import tifffile
 from PIL import Image, ImageOps
 
 HERE = pathlib.Path(__file__).parent
@@ -162,6 +163,56 @@ def make_webps():
         expect(f"webp_{name}", Image.open(HERE / f"{name}.webp").convert("RGB"))
 
 
+def make_avifs():
+    photo = Image.open(HERE / "real_420.jpg").convert("RGB").resize((61, 45))
+    rgba = photo.copy()
+    rgba.putalpha(Image.linear_gradient("L").resize(photo.size))
+    photo.save(HERE / "photo.avif", quality=80)
+    photo.save(HERE / "full.avif", quality=90, subsampling="4:4:4")
+    photo.convert("L").save(HERE / "gray.avif", quality=80, subsampling="4:0:0")
+    rgba.save(HERE / "alpha.avif", quality=80)
+    photo.save(HERE / "animated.avif", save_all=True, append_images=[photo.transpose(Image.FLIP_LEFT_RIGHT)])
+    for orientation in range(2, 9):  # as "irot" and "imir"
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        photo.resize((16, 12)).save(HERE / f"orientation{orientation}.avif", quality=60, exif=exif)
+    for name in "photo", "full", "gray", "alpha":
+        expect(f"avif_{name}", Image.open(HERE / f"{name}.avif").convert("RGB"))
+
+
+def make_tiffs():
+    photo = Image.open(HERE / "real_420.jpg").convert("RGB").resize((61, 45))
+    rgba = photo.copy()
+    rgba.putalpha(Image.linear_gradient("L").resize(photo.size))
+    palette = photo.quantize(200)
+    photo.save(HERE / "raw.tif")
+    photo.save(HERE / "lzw.tif", compression="tiff_lzw")
+    photo.save(HERE / "zlib.tif", compression="tiff_adobe_deflate", tiffinfo={317: 2})
+    photo.save(HERE / "jpeg.tif", compression="jpeg", quality=90)
+    photo.convert("CMYK").save(HERE / "cmyk.tif", compression="tiff_lzw")
+    photo.convert("L").save(HERE / "gray.tif", compression="packbits")
+    photo.convert("1").save(HERE / "bit.tif", compression="group4")
+    palette.save(HERE / "palette.tif")
+    rgba.save(HERE / "rgba.tif", compression="tiff_lzw")
+    photo.save(HERE / "orientation6.tif", tiffinfo={274: 6})
+    tifffile.imwrite(HERE / "tiles.tif", np.asarray(photo), tile=(16, 32), photometric="rgb")
+    tifffile.imwrite(HERE / "planes.tif", np.moveaxis(np.asarray(photo), -1, 0), planarconfig="separate", photometric="rgb")
+    tifffile.imwrite(HERE / "big.tif", np.asarray(photo), bigtiff=True, photometric="rgb", byteorder=">")
+    tifffile.imwrite(HERE / "white.tif", np.asarray(photo.convert("L")), photometric="miniswhite")
+    tifffile.imwrite(HERE / "floats.tif", np.asarray(photo.convert("L")).astype(np.float32), photometric="minisblack")
+    wide = np.minimum(np.asarray(photo).astype("u4") * 257 + 77, 65535).astype("u2")  # what scaling to 8 bits rounds
+    tifffile.imwrite(HERE / "rgb16.tif", wide, photometric="rgb")
+    tifffile.imwrite(HERE / "gray16.tif", wide[..., 0], photometric="minisblack", byteorder=">")
+    for name in "raw lzw zlib jpeg cmyk gray bit palette tiles white".split():
+        expect(f"tiff_{name}", Image.open(HERE / f"{name}.tif").convert("RGB"))
+    for name in "planes", "big", "orientation6":
+        expect(f"tiff_{name}", photo)
+    expect("tiff_rgba", photo)  # alpha is dropped
+    narrowed = ((wide.astype("u4") * 255 + 32767) // 65535).astype("u1")
+    expect("tiff_rgb16", Image.fromarray(narrowed))
+    expect("tiff_gray16", Image.fromarray(narrowed[..., 0]).convert("RGB"))
+
+
 def bmp(width, height, bits, rows, compression=0, extra=b""):
     """A file of rows as they are stored: from the bottom, or from the top if the height is negative."""
     pixels = b"".join(row + bytes(-len(row) % 4) for row in rows)
@@ -219,6 +270,8 @@ def main():
     make_webps()
     make_bmps()
     make_gifs()
+    make_avifs()
+    make_tiffs()
 
 
 if __name__ == "__main__":
