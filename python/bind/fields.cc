@@ -17,7 +17,8 @@ constexpr Words<CropKind, 5> kCrops = {{{"none", CropKind::kNone},
                                         {"random-resized", CropKind::kRandomResized},
                                         {"resize-centre", CropKind::kResizeCentre},
                                         {"resize", CropKind::kResize}}};
-constexpr Words<ElementType, 4> kElements = {{{"u8", ElementType::kU8},
+constexpr Words<ElementType, 5> kElements = {{{"u8", ElementType::kU8},
+                                              {"i32", ElementType::kI32},
                                               {"f16", ElementType::kF16},
                                               {"bf16", ElementType::kBf16},
                                               {"f32", ElementType::kF32}}};
@@ -75,6 +76,9 @@ void BindImage(nb::module_& module) {
             return f.raw_shape[0] > 0 ? f.raw_shape[0] : f.decoding.channels;
           },
           [](ImageField& f, int channels) { f.decoding.channels = channels; })
+      .def_prop_rw(
+          "bits", [](const ImageField& f) { return f.decoding.bits; },
+          [](ImageField& f, int bits) { f.decoding.bits = bits; })
       .def_prop_rw(
           "scaled", [](const ImageField& f) { return f.decoding.scaled; },
           [](ImageField& f, bool on) { f.decoding.scaled = on; })

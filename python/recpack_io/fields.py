@@ -82,10 +82,14 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
             Pillow), "bilinear-no-antialias" (as in OpenCV), "box" or "nearest" (as in Pillow; does
             not mix values).
         channels: 3, or 1 for masks and grayscale images: palette PNGs then give palette indices,
-            grayscale ones their values, others their luma; 16-bit PNGs are errors.
+            grayscale ones their values, others their luma; 16-bit ones need `bits`.
+        bits: 16 for PNGs and TIFFs of 16-bit gray, such as maps of depth: their values as they are
+            (type="i32") or (value / 65535 - mean) / std (type="f32"). Needs channels=1 and
+            interpolation="nearest"; they are cropped and flipped, and not augmented.
         flip: Probability of a horizontal flip.
-        mean, std: The result is (value / 255 - mean) / std per channel, unless the type is "u8".
-        type: "u8", "f16", "bf16" or "f32".
+        mean, std: The result is (value / 255 - mean) / std per channel, unless the type is "u8" or
+            "i32".
+        type: "u8", "f16", "bf16" or "f32"; with bits=16 "i32" or "f32".
         layout: "nchw" or "nhwc".
         policy: "none", "randaugment" or "trivialaugment".
         erasing: Probability of random erasing.

@@ -22,7 +22,7 @@ OnBadRecord = Literal['fail', 'substitute']
 
 # Choices of fields.
 Crop = Literal['none', 'pad', 'random-resized', 'resize-centre', 'resize']
-ImageType = Literal['u8', 'f16', 'bf16', 'f32']
+ImageType = Literal['u8', 'i32', 'f16', 'bf16', 'f32']
 ImageLayout = Literal['nchw', 'nhwc']
 Interpolation = Literal['bilinear', 'bilinear-no-antialias', 'box', 'nearest']
 NumbersType = Literal['i64', 'i32', 'f32']
@@ -87,6 +87,7 @@ class ImageOptions(TypedDict, total=False):
     crop: Crop
     interpolation: Interpolation
     channels: int
+    bits: Literal[8, 16]
     flip: float
     mean: Sequence[float]
     std: Sequence[float]

@@ -68,6 +68,9 @@ _GIVEN = {'numpy': lambda image: image, 'pil': _pil, 'torch': _torch}
 def of_picture(image: _core.ImageField, then: Callable, given: str | None, result,
                stream: int | None) -> Function:
     """Returns the field of Image(then=...)."""
+    if image.bits == 16:
+        raise InvalidArgumentError(f"`then` of the field '{image.name}' takes images of 8 bits: leave bits=16 out, or "
+                                   'decode the feature in a Function')
     if result is None:
         channels = image.channels
         size = (image.height, image.width)

@@ -50,4 +50,9 @@ void CheckEncodable(const Image& image) {
                      image.height, image.channels, image.pixels.size()));
 }
 
+void RefuseNotWideGray() {
+  throw Error(ErrorKind::kUnsupported, "the image is not gray of 16 bits, as the field's bits say",
+              {}, "give PNGs or TIFFs of 16-bit gray, or leave bits at 8");
+}
+
 }  // namespace recpack

@@ -22,6 +22,10 @@ void CheckScale(const DecodeOptions& options);
 // messages, such as "GIF".
 void CheckHeaderBytes(ByteView bytes, size_t needed, const char* format_name);
 
+// Throws Error (kUnsupported): the image has no 16 bits of gray a pixel, which PixelLayout::kOne16
+// wants.
+[[noreturn]] void RefuseNotWideGray();
+
 // Throws Error (kUnsupported) for an image of more pixels.
 void CheckPixels(uint64_t width, uint64_t height, uint64_t max_pixels);
 

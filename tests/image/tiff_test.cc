@@ -70,6 +70,24 @@ TEST(TiffTest, OneChannel) {
   EXPECT_EQ(DecodeErrorKind(Sample("gray16.tif"), one), ErrorKind::kUnsupported);
 }
 
+TEST(TiffTest, SixteenBitsAsTheyAre) {
+  const DecodeOptions wide{.layout = PixelLayout::kOne16};
+  for (const std::string name : {"gray16.tif", "gray16.png"}) {
+    const Image pairs = DecodeImage(Sample(name), wide), rounded = DecodeImage(Sample(name));
+    ASSERT_EQ(pairs.channels, 2) << name;
+    ASSERT_EQ(pairs.pixels.size() / 2, rounded.pixels.size() / 3) << name;
+    for (size_t i = 0; i < pairs.pixels.size() / 2; ++i) {
+      const unsigned value = LoadLittleEndian<uint16_t>(&pairs.pixels[2 * i]);
+      ASSERT_TRUE(value == 65535 || value % 257 == 77)
+          << name << " " << value;  // as make.py makes them
+      ASSERT_EQ((value * 255 + 32767) / 65535, rounded.pixels[3 * i]) << name;
+    }
+  }
+  for (const char* name : {"gray.tif", "rgb16.tif", "gray.png", "rgb16.png", "real_gray.jpg"}) {
+    EXPECT_EQ(DecodeErrorKind(Sample(name), wide), ErrorKind::kUnsupported) << name;
+  }
+}
+
 TEST(TiffTest, RefusesFloatsAndLargeImages) {
   EXPECT_EQ(DecodeErrorKind(Sample("floats.tif")), ErrorKind::kUnsupported);
   EXPECT_EQ(DecodeErrorKind(Sample("raw.tif"), {.max_pixels = 100}), ErrorKind::kUnsupported);

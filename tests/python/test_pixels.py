@@ -44,7 +44,7 @@ class Pixels(InFolder):
                     one = recpack_io.Loader(dataset, fields=[
                         field, recpack_io.Numbers('label')], batch_size=1, order='sequential')
                     cells += 1
-                    if name == 'png 16 bit' and channels == 1:
+                    if name.endswith('16 bit') and channels == 1:
                         with self.assertRaises(UnsupportedError):
                             next(iter(one))
                         continue
@@ -83,6 +83,49 @@ class Pixels(InFolder):
                     want = np.asarray(whole.resize((16, 11), FILTERS[interpolation])).reshape(got.shape)
                     wrong = np.abs(got.astype(int) - want.astype(int)).max()
                     self.assertLessEqual(wrong, int(interpolation != 'nearest'))
+
+    def test_depth_of_sixteen_bits(self):
+        """As it is stored, cropped and flipped as the picture beside it."""
+        chance = np.random.default_rng(4)
+        depth = [chance.integers(0, 65536, (40, 50)).astype(np.uint16) for _ in range(8)]
+        with recpack_io.Writer(self.folder / 'depth') as writer:
+            for number, each in enumerate(depth):
+                files = []
+                for image, kind in (Image.fromarray(each), ('PNG', 'TIFF')[number % 2]), (Image.fromarray((each & 255).astype(np.uint8)), 'PNG'):
+                    file = io.BytesIO()
+                    image.save(file, kind)
+                    files.append(file.getvalue())
+                writer.write({'depth': files[0], 'low': files[1]})
+        dataset = recpack_io.open(self.folder / 'depth')
+        shape = {'height': 40, 'width': 50, 'channels': 1, 'interpolation': 'nearest'}
+        whole = recpack_io.Image('depth', feature='depth', bits=16, type='i32', **shape)
+        for batch in recpack_io.Loader(dataset, fields=[whole], batch_size=8, order='sequential'):
+            self.assertEqual(batch['depth'].dtype, np.int32)
+            np.testing.assert_array_equal(batch['depth'][:, 0], np.stack(depth))
+        drawn = {**shape, 'height': 24, 'width': 20, 'crop': 'random-resized', 'flip': 0.5, 'view': 1}
+        fields = [recpack_io.Image('depth', feature='depth', bits=16, type='i32', layout='nhwc', **drawn),
+                  recpack_io.Image('far', feature='depth', bits=16, type='f32', mean=[0.5] * 3, std=[0.25] * 3, **drawn),
+                  recpack_io.Image('low', feature='low', type='u8', **drawn)]
+        for batch in recpack_io.Loader(dataset, fields=fields, batch_size=4, seed=5):
+            values = batch['depth']
+            self.assertEqual(values.shape, (4, 24, 20, 1))
+            np.testing.assert_array_equal(values[..., 0] & 255, batch['low'][:, 0])
+            np.testing.assert_allclose(batch['far'][:, 0], (values[..., 0] / 65535 - 0.5) / 0.25, rtol=1e-6)
+
+    def test_bits_that_do_not_fit(self):
+        with recpack_io.Writer(self.folder / 'gray') as writer:
+            writer.write({'image/encoded': file_of('png gray')})
+        dataset = recpack_io.open(self.folder / 'gray')
+        good = {'bits': 16, 'channels': 1, 'interpolation': 'nearest', 'type': 'i32', 'height': FROM[1], 'width': FROM[0]}
+        for wrong, saying in (({'channels': 3}, 'more than one channel'), ({'interpolation': 'bilinear'}, 'by nearest only'),
+                              ({'type': 'u8'}, 'choose i32 or f32'), ({'bits': 12}, 'give 8 or 16'), ({'bits': 8}, 'that is for bits = 16'),
+                              ({'policy': 'randaugment'}, 'by nearest only'), ({'erasing': 0.5}, 'by nearest only')):
+            with self.subTest(wrong), self.assertRaisesRegex(recpack_io.InvalidArgumentError, saying):
+                recpack_io.Loader(dataset, fields=[recpack_io.Image(**{**good, **wrong})], batch_size=1)
+        with self.assertRaisesRegex(UnsupportedError, 'not gray of 16 bits'):
+            next(iter(recpack_io.Loader(dataset, fields=[recpack_io.Image(**good)], batch_size=1)))
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'takes images of 8 bits'):
+            recpack_io.Image(**good, then=lambda image: image)
 
     def test_a_picture_and_its_mask_are_cropped_alike(self):
         chance = np.random.default_rng(3)

@@ -17,6 +17,9 @@ enum class PixelLayout : uint8_t {
   // convert("L"). 16-bit PNGs and TIFFs are refused (kUnsupported), since their low bits would be
   // lost. For segmentation masks.
   kOne,
+  // 2 channels, the low and the high byte of each 16-bit gray value, as stored: for maps of depth,
+  // which no step may mix. Of PNGs and TIFFs; all other images are refused (kUnsupported).
+  kOne16,
 };
 
 struct DecodeOptions {

@@ -37,6 +37,10 @@ struct ImageDecoding {
   // 3: RGB. 1: a mask or grayscale image, see PixelLayout::kOne: palette indices stay unchanged;
   // not with `scaled` or `resize_planes`.
   int channels = 3;
+  // 16: one channel of PNGs and TIFFs with 16 bits of gray, such as maps of depth, see
+  // PixelLayout::kOne16. Of type i32 (the values as stored) or f32 (value / 65535, normalised),
+  // with ResizeFilter::kNearest, and not augmented but for crop and flip.
+  int bits = 8;
   bool operator==(const ImageDecoding&) const = default;
 };
 
@@ -59,7 +63,7 @@ struct ImageField {
   ResizeFilter filter = ResizeFilter::kBilinear;     // with antialias, as in torchvision
   float flip = 0;                                    // probability of a horizontal flip
   ImageAugment augment;                              // for 1 or 3 channels
-  // Result: (value / 255 - mean) / std, per channel. Not applied if the type is u8.
+  // Result: (value / 255 - mean) / std, per channel. Not applied if the type is u8 or i32.
   std::array<double, 3> mean = {0, 0, 0};
   std::array<double, 3> std = {1, 1, 1};
   ElementType type = ElementType::kF32;

@@ -75,6 +75,9 @@ void ImageDecoder::Decode(ByteView bytes, const DecodeOptions& options, Image& o
     throw Error(ErrorKind::kUnsupported, "only JPEGs can be decoded at a fraction of their size",
                 {}, "set scale_denominator to 1");
   }
+  const bool may_be_wide =
+      header.format == ImageFormat::kPng || header.format == ImageFormat::kTiff;
+  if (options.layout == PixelLayout::kOne16 && !may_be_wide) RefuseNotWideGray();
   switch (header.format) {
     case ImageFormat::kJpeg:
       if (state_->sequential.Decode(bytes, nullptr, options, state_->jpeg, out)) break;

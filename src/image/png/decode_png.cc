@@ -28,12 +28,17 @@ class PngReader {
   void ReadHeader(const DecodeOptions& options);
   void Transform(PixelLayout layout);
   void ReadPixels(Image& out, bool allow_damage);
+  int bytes_per_pixel() const {
+    return channels() * (png_get_bit_depth(png_, info_) == 16 ? 2 : 1);
+  }
 
   int width() const { return static_cast<int>(png_get_image_width(png_, info_)); }
   int height() const { return static_cast<int>(png_get_image_height(png_, info_)); }
   int channels() const { return png_get_channels(png_, info_); }
 
  private:
+  void KeepWideGray();
+
   template <typename Body>
   void Run(Body&& body) {
     RunPng(messages_, ErrorKind::kCorrupt, body);
@@ -69,7 +74,22 @@ void PngReader::ReadHeader(const DecodeOptions& options) {
               options.max_pixels);
 }
 
+// Leaves 16 bits of gray, the low byte first.
+void PngReader::KeepWideGray() {
+  if (png_get_bit_depth(png_, info_) != 16 ||
+      (png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) != 0) {
+    RefuseNotWideGray();
+  }
+  Run([&] {
+    png_set_swap(png_);
+    png_set_strip_alpha(png_);
+    png_set_interlace_handling(png_);
+    png_read_update_info(png_, info_);
+  });
+}
+
 void PngReader::Transform(PixelLayout layout) {
+  if (layout == PixelLayout::kOne16) return KeepWideGray();
   if (layout == PixelLayout::kOne && png_get_bit_depth(png_, info_) == 16) {
     throw Error(ErrorKind::kUnsupported, "the PNG has 16 bits per value, of which 8 would be lost",
                 {}, "store values below 256, or decode it with your own function");
@@ -106,7 +126,7 @@ void DecodePng(ByteView bytes, const DecodeOptions& options, Image& out) {
   PngReader reader(bytes);
   reader.ReadHeader(options);
   reader.Transform(options.layout);
-  out.Reshape(reader.width(), reader.height(), reader.channels());
+  out.Reshape(reader.width(), reader.height(), reader.bytes_per_pixel());
   reader.ReadPixels(out, options.allow_damage);
 }
 

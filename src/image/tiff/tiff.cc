@@ -77,6 +77,47 @@ void CopyBlock(const TiffBlock& block, const TiffLayout& layout, uint16_t plane,
   }
 }
 
+// 16-bit values, the low byte first.
+void CopyWide(const TiffBlock& block, const TiffLayout& layout, Image& out) {
+  const bool inverted = layout.photometric == tiff::kWhiteIsZero;
+  for (uint32_t y = 0; y < block.height; ++y) {
+    const uint8_t* const from = block.data + y * block.row_bytes;
+    uint8_t* const to = out.row(static_cast<int>(block.y + y)) + size_t{block.x} * 2;
+    for (size_t x = 0; x < block.width; ++x) {
+      uint16_t value = 0;
+      std::memcpy(&value, from + 2 * x * layout.samples, sizeof value);
+      if (inverted) value = static_cast<uint16_t>(65535 - value);
+      to[2 * x] = static_cast<uint8_t>(value & 255);
+      to[2 * x + 1] = static_cast<uint8_t>(value >> 8);
+    }
+  }
+}
+
+// Calls `copy` with each block of a plane; leaves out damaged ones if that is allowed.
+template <typename Copy>
+void ForEachBlock(TiffFile& file, uint16_t plane, const DecodeOptions& options, Copy&& copy) {
+  for (uint64_t y = 0; y < file.layout().height; y += file.block_height()) {
+    for (uint64_t x = 0; x < file.layout().width; x += file.block_width()) {
+      try {
+        copy(file.Read(static_cast<uint32_t>(x), static_cast<uint32_t>(y), plane));
+      } catch (const Error&) {
+        if (!options.allow_damage) throw;
+      }
+    }
+  }
+}
+
+void DecodeWide(TiffFile& file, const DecodeOptions& options, Image& out) {
+  const TiffLayout& layout = file.layout();
+  if (layout.bits != 16 || layout.photometric > tiff::kBlackIsZero) RefuseNotWideGray();
+  out.Reshape(static_cast<int>(layout.width), static_cast<int>(layout.height), 2);
+  if (options.allow_damage) std::ranges::fill(out.pixels, uint8_t{0});
+  // Alpha in planes of its own has its own blocks, in which samples stand alone.
+  TiffLayout alone = layout;
+  if (layout.planes) alone.samples = 1;
+  ForEachBlock(file, 0, options, [&](const TiffBlock& block) { CopyWide(block, alone, out); });
+}
+
 // All samples that hold colour, and alpha if the colours were multiplied by it.
 Image ReadSamples(TiffFile& file, const DecodeOptions& options) {
   const TiffLayout& layout = file.layout();
@@ -88,16 +129,8 @@ Image ReadSamples(TiffFile& file, const DecodeOptions& options) {
   if (options.allow_damage) std::ranges::fill(raw.pixels, kGrey);
   const auto planes = static_cast<uint16_t>(layout.planes ? raw.channels : 1);
   for (uint16_t plane = 0; plane < planes; ++plane) {
-    for (uint64_t y = 0; y < layout.height; y += file.block_height()) {
-      for (uint64_t x = 0; x < layout.width; x += file.block_width()) {
-        try {
-          CopyBlock(file.Read(static_cast<uint32_t>(x), static_cast<uint32_t>(y), plane), layout,
-                    plane, raw);
-        } catch (const Error&) {
-          if (!options.allow_damage) throw;
-        }
-      }
-    }
+    ForEachBlock(file, plane, options,
+                 [&](const TiffBlock& block) { CopyBlock(block, layout, plane, raw); });
   }
   return raw;
 }
@@ -160,6 +193,7 @@ void DecodeTiff(ByteView bytes, const DecodeOptions& options, Image& out) {
   const TiffLayout& layout = file.layout();
   CheckLayout(layout, options.layout);
   CheckPixels(layout.width, layout.height, options.max_pixels);
+  if (options.layout == PixelLayout::kOne16) return DecodeWide(file, options, out);
   const Image raw = ReadSamples(file, options);
   out.Reshape(raw.width, raw.height, ChannelsOf(layout, options.layout));
   const size_t pixels = static_cast<size_t>(raw.width) * static_cast<size_t>(raw.height);

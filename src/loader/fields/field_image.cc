@@ -12,6 +12,7 @@
 #include "src/loader/fields/field_writer.h"
 #include "src/loader/fields/image_field_check.h"
 #include "src/loader/fields/picture.h"
+#include "src/loader/fields/wide_pixels.h"
 #include "src/loader/image/augment_policy.h"
 #include "src/loader/image/colour_jitter.h"
 #include "src/loader/image/erase.h"
@@ -38,11 +39,12 @@ FinishOptions MakeFinishOptions(const ImageField& field) {
   FinishOptions options;
   options.in_layout = planar ? ImageLayout::kNchw : ImageLayout::kNhwc;
   options.channels = IsRaw(field) ? field.raw_shape[0] : field.decoding.channels;
+  if (IsWide(field)) options.channels = 2;  // pairs of bytes, which only change their places
   options.in_height = planar ? field.raw_shape[1] : field.height;
   options.in_width = planar ? field.raw_shape[2] : field.width;
   options.out_height = field.height;
   options.out_width = field.width;
-  options.type = field.type;
+  options.type = IsWide(field) ? ElementType::kU8 : field.type;
   options.out_layout = field.layout;
   return MeanStd(options, field.mean.data(), field.std.data());
 }
@@ -93,10 +95,12 @@ class ImageWriter final : public FieldWriter {
                .shape = {3},
                .sample_bytes = sizeof(FinishGeometry)}};
     }
+    const size_t pixels = static_cast<size_t>(field_.height) * static_cast<size_t>(field_.width);
     return {{.name = field_.name,
              .type = field_.type,
              .shape = Shape(field_.layout, field_.height, field_.width),
-             .sample_bytes = finisher_.out_bytes()}};
+             .sample_bytes =
+                 IsWide(field_) ? pixels * ElementBytes(field_.type) : finisher_.out_bytes()}};
   }
 
   void Write(const SampleRecord& sample, SampleTools& tools,
@@ -119,6 +123,7 @@ class ImageWriter final : public FieldWriter {
       geometry = {};
     }
     if (pixels != bytes.data()) tools.ResumeWriting();
+    if (IsWide(field_)) return FinishWide(pixels, geometry, tools, out[0]);
     if (field_.finish_on_device) return Leave(pixels, geometry, out);
     Finish(pixels, geometry, tools, out[0]);
     if (eraser_.wanted()) {
@@ -146,6 +151,14 @@ class ImageWriter final : public FieldWriter {
     return picture.pixels.data();
   }
 
+  void FinishWide(const uint8_t* pixels, const FinishGeometry& geometry, SampleTools& tools,
+                  uint8_t* out) const {
+    Image& pairs = tools.augmented;
+    pairs.Reshape(field_.width, field_.height, 2);
+    cut_(pixels, geometry, pairs.pixels.data());
+    JoinPairs(pairs.pixels, field_, out);
+  }
+
   // Left for a device to finish.
   void Leave(const uint8_t* pixels, const FinishGeometry& geometry,
              std::span<uint8_t* const> out) const {
@@ -168,7 +181,7 @@ class ImageWriter final : public FieldWriter {
   }
 
   std::vector<uint32_t> Shape(ImageLayout layout, int height, int width) const {
-    const auto c = static_cast<uint32_t>(finish_.channels);
+    const auto c = static_cast<uint32_t>(IsWide(field_) ? 1 : finish_.channels);
     const auto h = static_cast<uint32_t>(height), w = static_cast<uint32_t>(width);
     return layout == ImageLayout::kNhwc ? std::vector{h, w, c} : std::vector{c, h, w};
   }

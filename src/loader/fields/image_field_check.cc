@@ -33,6 +33,35 @@ void CheckAugment(const ImageField& field) {
   }
 }
 
+void CheckBits(const ImageField& field) {
+  const int bits = field.decoding.bits;
+  if (bits == 8) {
+    if (field.type == ElementType::kI32) {
+      Refuse(format("image field '{}' is of type i32", field.name),
+             "that is for bits = 16; choose u8, f16, bf16 or f32");
+    }
+    return;
+  }
+  if (bits != 16) Refuse(format("image field '{}' has {} bits", field.name, bits), "give 8 or 16");
+  if (field.decoding.channels != 1 || IsRaw(field)) {
+    Refuse(format("image field '{}' has 16 bits and more than one channel, or raw pictures",
+                  field.name),
+           "give channels = 1 and encoded pictures");
+  }
+  if (field.filter != ResizeFilter::kNearest || IsAugmented(field) ||
+      field.augment.erasing.probability > 0 || field.finish_on_device) {
+    Refuse(
+        format(
+            "image field '{}' has 16 bits, which are cropped, flipped and resized by nearest only",
+            field.name),
+        "choose nearest, no augmentation, and finish it on the host");
+  }
+  if (field.type != ElementType::kI32 && field.type != ElementType::kF32) {
+    Refuse(format("image field '{}' has 16 bits and type {}", field.name, ElementName(field.type)),
+           "choose i32 or f32");
+  }
+}
+
 }  // namespace
 
 bool IsAugmented(const ImageField& field) {
@@ -85,6 +114,7 @@ void CheckImageField(const ImageField& field) {
     if (!(deviation > 0)) Refuse("a standard deviation is not positive", "give three above 0");
   }
   CheckAugment(field);
+  CheckBits(field);
 }
 
 }  // namespace recpack

@@ -20,6 +20,7 @@ DecodeOptions MakeDecodeOptions(const ImageDecoding& decoding) {
   options.fast_dct = decoding.fast_dct;
   options.fancy_upsampling = decoding.fancy_upsampling;
   if (decoding.channels == 1) options.layout = PixelLayout::kOne;
+  if (decoding.bits == 16) options.layout = PixelLayout::kOne16;
   return options;
 }
 
