@@ -6,7 +6,7 @@ import sys
 
 
 def _run(name: str) -> None:
-    program = pathlib.Path(__file__).parent / 'bin' / name
+    program = pathlib.Path(__file__).parent / 'bin' / 'recpack'  # it is both, by the name that it is given
     # Python ignores these; then the program would call it an error that `head` has read enough.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)

@@ -9,28 +9,9 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# 12 /usr/bin/python3.12: of each that runs, has an interpreter's lock, its headers and venv; the oldest first, of a
-# version one.
-fitting() {
-  local each
-  for each in "$@"; do
-    "$each" - 2>/dev/null <<'END' || true
-import ensurepip, os, sys, sysconfig, venv
-if (sys.implementation.name == 'cpython' and sys.version_info >= (3, 12)
-        and not sysconfig.get_config_var('Py_GIL_DISABLED')
-        and os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h'))):
-    print(sys.version_info.minor, sys.executable)
-END
-  done | sort -n -s -u -k1,1
-}
-
 is_stable() { [[ $(basename "$wheel") == recpack_io-*-cp312-abi3-* ]]; }
 
-if [ $# = 0 ]; then
-  mapfile -t named < <(compgen -c python3. | grep -xE 'python3\.[0-9]+' | sort -u)
-  set -- "${named[@]}" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3
-fi
-mapfile -t pythons < <(fitting "$@")
+mapfile -t pythons < <(bash "$repository/tools/wheel/pythons.sh" 12 "$@")
 if [ ${#pythons[@]} = 0 ]; then
   echo "NOT TESTED: the stable ABI, for there is no Python from 3.12 on (in PATH or pyenv's, with its headers and venv)"
   finish

@@ -19,4 +19,7 @@ void AddCache(CLI::App& app, int& exit_code);
 void AddMigrate(CLI::App& app, int& exit_code);
 void AddStandIn(CLI::App& app, int& exit_code);
 
+// Runs the program recpack. Returns its exit code.
+int RunRecpack(int argc, char** argv);
+
 }  // namespace recpack::tool

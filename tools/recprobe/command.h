@@ -16,4 +16,7 @@ void AddRun(CLI::App& app, int& exit_code);
 void AddShow(CLI::App& app, int& exit_code);
 void AddTop(CLI::App& app, int& exit_code);
 
+// Runs the program recprobe. Returns its exit code.
+int RunRecprobe(int argc, char** argv);
+
 }  // namespace recpack::tool

@@ -7,13 +7,9 @@ namespace {
 
 AvifLibrary Load() {
   AvifLibrary avif = {};
-#if defined(RECPACK_LINKED_AVIF)
-#define RECPACK_FIND(member, name) avif.member = &::name
-#else
   const SharedLibrary library(RECPACK_AVIF_LIBRARY, "",
                               "install libavif, to decode AVIFs: apt install libavif-dev");
 #define RECPACK_FIND(member, name) library.Find(avif.member, #name)
-#endif
   RECPACK_FIND(create, avifDecoderCreate);
   RECPACK_FIND(destroy, avifDecoderDestroy);
   RECPACK_FIND(set_memory, avifDecoderSetIOMemory);

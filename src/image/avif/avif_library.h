@@ -1,4 +1,4 @@
-// Functions of libavif, which is loaded at the first AVIF, or linked where an archive is.
+// Functions of libavif, which is loaded at the first AVIF.
 #pragma once
 
 #include <avif/avif.h>

@@ -7,13 +7,9 @@ namespace {
 
 TiffLibrary Load() {
   TiffLibrary tiff = {};
-#if defined(RECPACK_LINKED_TIFF)
-#define RECPACK_FIND(member, name) tiff.member = &::name
-#else
   const SharedLibrary library(RECPACK_TIFF_LIBRARY, "",
                               "install libtiff, to decode TIFFs: apt install libtiff6");
 #define RECPACK_FIND(member, name) library.Find(tiff.member, #name)
-#endif
   RECPACK_FIND(options_alloc, TIFFOpenOptionsAlloc);
   RECPACK_FIND(options_free, TIFFOpenOptionsFree);
   RECPACK_FIND(options_on_error, TIFFOpenOptionsSetErrorHandlerExtR);

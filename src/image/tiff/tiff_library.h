@@ -1,4 +1,4 @@
-// Functions of libtiff, which is loaded at the first TIFF, or linked where an archive is.
+// Functions of libtiff, which is loaded at the first TIFF.
 #pragma once
 
 #include <tiffio.h>

@@ -150,7 +150,7 @@ std::optional<Ceilings> KeptCeilings(const std::string& folder, const std::strin
     try {
       constexpr uint64_t kMost = 1 << 20;
       const ByteBuffer text = ReadWholeFile(PosixFiles(), entry.path(), kMost);
-      Ceilings ceilings = ParseCeilings(Json::parse(text.begin(), text.end()));
+      Ceilings ceilings = ParseCeilings(Json::parse(AsText(text)));
       if (ceilings.machine != machine || (!storage.empty() && ceilings.storage != storage))
         continue;
       if (!latest || ceilings.measured_at > latest->measured_at) latest = std::move(ceilings);

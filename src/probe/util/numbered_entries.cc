@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,14 +15,15 @@
 
 namespace recpack::probe {
 
-// Uses getdents64(2), because opendir(3) allocates each time.
+// Uses getdents64(2), because opendir(3) allocates each time; glibc has a function for it from 2.30
+// on only.
 int ListNumberedEntries(const std::string& folder, std::vector<char>& buffer,
                         std::vector<int>& numbers) {
   numbers.clear();
   const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (file.get() < 0) return errno;
   for (;;) {
-    const ssize_t got = ::getdents64(file.get(), buffer.data(), buffer.size());
+    const ssize_t got = ::syscall(SYS_getdents64, file.get(), buffer.data(), buffer.size());
     if (got < 0) return errno;
     if (got == 0) break;
     for (size_t at = 0; at < static_cast<size_t>(got);) {

@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
-#define RECPACK_CRC_TARGET __attribute__((target("sse4.2")))
+#define RECPACK_CRC_TARGET __attribute__((target("sse4.2,crc32")))
 #elif defined(__aarch64__)
 #include <arm_acle.h>
 #include <sys/auxv.h>
