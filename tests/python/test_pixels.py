@@ -76,7 +76,7 @@ class Pixels(InFolder):
                     field = recpack_io.Image('image', crop='resize', width=16, height=11, interpolation=interpolation,
                                              channels=channels, type='u8', layout='nhwc', apply_orientation=apply)
                     got = next(iter(recpack_io.Loader(dataset, fields=[field], batch_size=1)))['image'][0]
-                    whole = colours(file, channels)
+                    whole = colours(turned(name, 1), channels)  # Pillow turns TIFFs by itself
                     if apply:
                         whole.getexif()[0x0112] = orientation
                         whole = ImageOps.exif_transpose(whole)

@@ -128,7 +128,7 @@ class Recipes(InFolder):
                            'width': SIDE}
                 most = int(interpolation != 'nearest')
                 with self.subTest(format=name, channels=channels, interpolation=interpolation):
-                    if name != 'png 16 bit' or channels == 3:
+                    if not name.endswith('16 bit') or channels == 3:
                         check(dataset, colours(file, channels), labels, options, most)
                         continue
                     for recipe in recpack_io.recipe_names():
