@@ -75,17 +75,17 @@ fi
 
 # aarch64: Debian's Python in an emulator. What starts other programs is left out: they would be of this machine.
 emulated() {
-  qemu-aarch64 -L "$work/aarch64" -E LD_LIBRARY_PATH="$work/aarch64/usr/lib/aarch64-linux-gnu" \
+  timeout 300 qemu-aarch64 -L "$work/aarch64" -E LD_LIBRARY_PATH="$work/aarch64/usr/lib/aarch64-linux-gnu" \
     -E PYTHONPATH="$repository/tests/interop:$work/aarch64-site" -E RECPACK_ENVIRONMENT=aarch64 -E RECPACK_EMULATED=1 \
-    -E RECPACK="${RECPACK:-}" "$work/aarch64/usr/bin/python3.11" -B "$@"
+    -E RECPACK="$work/3.11/bin/recpack" "$work/aarch64/usr/bin/python3.11" -B "$@"
 }
 make_aarch64() {
-  if ! [ -e "$work/aarch64/usr/bin/python3.11" ]; then unpack_foreign "$work/aarch64" '^debconf' python3.11 || return 1; fi
+  if ! [ -e "$work/aarch64/usr/bin/python3.11" ]; then unpack_foreign "$work/aarch64" '^debconf' python3.11 libstdc++6 || return 1; fi
   unpack_for "$work/aarch64-site" "$(wheel_of cp311-cp311 aarch64)" 3.11 aarch64
 }
 if command -v qemu-aarch64 >/dev/null; then
   check "python: aarch64 with the wheel" make_aarch64
-  for name in reading loading; do counted "python: $name, aarch64" emulated "$here/test_$name.py"; done
+  for name in loading views arguments writing; do counted "python: $name, aarch64" emulated "$here/test_$name.py"; done
   check "python: recpack, aarch64" qemu-aarch64 -L "$work/aarch64" "$work/aarch64-site/recpack_io/bin/recpack" --version
 else
   echo "NOT TESTED: aarch64, which needs qemu-user"
