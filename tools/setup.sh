@@ -19,7 +19,8 @@ Installs nothing, and is done at once, where all is there. Needs no GPU and no C
                          namespaces as hosts of a cluster, and Slurm
                 site     the site of the documents: doxygen
                 wheel    the wheel of the Python package, by Debian's own Python
-                ci       clang and its tools, a cross compiler and an emulator for aarch64, more shells,
+                ci       clang and its tools, a cross compiler and an emulator for aarch64, what portable
+                         wheels are built and tested with, more shells,
                          Chromium for the tests of report.html (not where apt has it as a snap only)
                 all      all of these
   --cuda      also a pinned CUDA toolkit with cuDNN and NCCL, from PyPI, in .cuda (about 2 GB), where
@@ -43,7 +44,7 @@ packages_of() {
     wheel) echo python3-dev python3-venv ca-certificates ;;
     site) echo doxygen python3-venv ca-certificates ;;
     ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user \
-        zsh fish $(has_chromium && echo chromium) ;;
+        nasm curl unzip debootstrap libffi-dev zsh fish $(has_chromium && echo chromium) ;;
     *)
       echo "setup: unknown set '$1'; choose from build, test, mpi, demo, interop, wheel, site, ci, all" >&2
       exit 2

@@ -1,10 +1,10 @@
 """recpack_io.Loader: batches, epochs, states, and what users do to them."""
-import unittest
 import hashlib
 import json
 import os
 import subprocess
 import sys
+import unittest
 import weakref
 from unittest import mock
 
