@@ -7,8 +7,9 @@ RECPACK_WHEEL_LIBRARIES=$(bash "$repository/tools/wheel/libraries.sh" "$arch" "$
 export RECPACK_WHEEL_ARCH=$arch RECPACK_WHEEL_COMPILERS RECPACK_WHEEL_LIBRARIES
 export CCACHE_COMPILERTYPE=clang
 export CMAKE_TOOLCHAIN_FILE=$repository/tools/wheel/toolchain.cmake
-# Its own folders: objects of the build for this machine stay as they are.
-export SKBUILD_BUILD_DIR="build/portable-${RECPACK_WHEEL_LIBRARIES##*/}-{wheel_tag}"
+# One folder for all Pythons, since only the module differs; what CMake found for another Python is forgotten.
+export SKBUILD_BUILD_DIR=build/portable-${RECPACK_WHEEL_LIBRARIES##*/}
+rm -f "$repository/$SKBUILD_BUILD_DIR/CMakeCache.txt"
 export _PYTHON_HOST_PLATFORM=linux-$arch
 suffix=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
 export SETUPTOOLS_EXT_SUFFIX=${suffix/$(uname -m)/$arch}
