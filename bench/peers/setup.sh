@@ -5,7 +5,7 @@
 #   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
 #   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto stores trackers
 #                                those that tests/interop needs (about 8 GB)
-#   bash bench/peers/setup.sh vision tf jax lightning huggingface torchtitan ray spark
+#   bash bench/peers/setup.sh vision tf jax lightning huggingface torchtitan numba ray spark
 #                                those that tests/python needs (about 8 GB)
 #
 # An environment that is already as its file says is left alone, also where python3 is another 3.N.M
@@ -15,7 +15,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning huggingface torchtitan ray spark stores remote samplers trackers typing site)
+known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning huggingface torchtitan numba ray spark stores remote samplers trackers typing site)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }

@@ -26,6 +26,14 @@ nb::object CopyPicture(const PixelView& picture) {
   return OwnedArray(std::move(pixels), {height, width, channels});
 }
 
+// (left, top, width, height, source height, source width, flip); None without an image.
+nb::object MakeCropTuple(const SampleView& sample) {
+  if (sample.picture.pixels == nullptr) return nb::none();
+  const PictureCrop& crop = sample.crop;
+  return nb::make_tuple(crop.left, crop.top, crop.width, crop.height, crop.source.height,
+                        crop.source.width, crop.flip);
+}
+
 // `results`: arrays of the declared types and shapes, in order.
 void CopyTo(nb::handle results, const std::vector<ArraySpec>& arrays,
             std::span<uint8_t* const> out) {
@@ -79,8 +87,9 @@ void SampleCall::operator()(SampleView& sample) const {
         nb::cast<Features&>(of).End();
       }
     } const end{features};
-    const nb::object results = (*caller_)(features, sample.id, sample.epoch, sample.position,
-                                          MakeKeyTuple(sample.random), CopyPicture(sample.picture));
+    const nb::object results =
+        (*caller_)(features, sample.id, sample.epoch, sample.position, MakeKeyTuple(sample.random),
+                   CopyPicture(sample.picture), MakeCropTuple(sample));
     CopyTo(results, arrays_, sample.out);
   } catch (const nb::python_error& raised) {
     ThrowRaised(raised, caller_.name(), caller_.errors());

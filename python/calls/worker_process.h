@@ -25,6 +25,8 @@ struct CallMessage {
   uint64_t key_low = 0, key_high = 0, seed = 0;
   uint64_t height = 0, width = 0, channels = 0, picture_at = 0;  // channels 0: no image
   uint64_t example_at = 0, example_bytes = 0;                    // a tf.train.Example
+  double left = 0, top = 0, crop_width = 0, crop_height = 0;     // as PictureCrop
+  uint64_t source_height = 0, source_width = 0, flip = 0;
 };
 
 // Message for a batch, sent with its slab's descriptor. The example, at 0, describes the slab.

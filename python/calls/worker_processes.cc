@@ -66,7 +66,14 @@ CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
                    .width = static_cast<uint64_t>(picture.width),
                    .channels = static_cast<uint64_t>(picture.channels),
                    .picture_at = at,
-                   .example_at = at + SharedPlace(picture_bytes)};
+                   .example_at = at + SharedPlace(picture_bytes),
+                   .left = sample.crop.left,
+                   .top = sample.crop.top,
+                   .crop_width = sample.crop.width,
+                   .crop_height = sample.crop.height,
+                   .source_height = static_cast<uint64_t>(sample.crop.source.height),
+                   .source_width = static_cast<uint64_t>(sample.crop.source.width),
+                   .flip = sample.crop.flip ? 1U : 0U};
   call.example_bytes = Write(builder, call.example_at, memory);
   if (picture_bytes > 0) std::memcpy(memory.data() + at, picture.pixels, picture_bytes);
   return call;

@@ -15,9 +15,9 @@ class SampleCaller:
     def __init__(self, function: Function, keyed=on_a_thread):
         self._function, self._keyed = function, keyed
 
-    def __call__(self, features, id, epoch, position, key, image) -> list[np.ndarray]:  # noqa: A002
+    def __call__(self, features, id, epoch, position, key, image, crop=None) -> list[np.ndarray]:  # noqa: A002
         key = Key(*key)
-        sample = Sample(features, id, epoch, position, key, image)
+        sample = Sample(features, id, epoch, position, key, image, crop)
         with self._keyed(key.seed), _no_exit():
             result = self._function.call(sample)
         return self._function.checked(result)

@@ -1,7 +1,7 @@
 """User functions on samples and batches, and the objects that they are called with."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -50,22 +50,37 @@ class Sample(_Keyed):
         position: Position in the epoch, over all ranks.
         image: uint8 array of shape (height, width, channels) if the function has an `image`,
             otherwise None.
+        crop: The part of the source image that became `image`: (left, top, width, height) in its
+            pixels, floats. Boxes and points of the sample move and scale with it. It reaches beyond
+            the source where a crop was padded. None without an `image`.
+        flip: True if `image` was mirrored after that.
+        source_size: Height and width of the source image, turned if the field's apply_orientation
+            says so; None without an `image`.
         rng: A numpy.random.Generator.
         seed: A seed below 2**32 for generators of other libraries. `rng` and `seed` depend only on
             the loader's seed, the epoch, the position and the function's `stream`.
     """
 
-    __slots__ = ('_features', '_key', 'epoch', 'id', 'image', 'position')
+    __slots__ = ('_features', '_key', 'crop', 'epoch', 'flip', 'id', 'image', 'position', 'source_size')
 
     id: int
     epoch: int
     position: int
     image: Any  # an array, or None
+    crop: tuple[float, float, float, float] | None
+    flip: bool
+    source_size: tuple[int, int] | None
 
     def __init__(self, features: _core.Features, id: int, epoch: int, position: int,  # noqa: A002
-                 key: Key, image: npt.NDArray[np.uint8] | None):
+                 key: Key, image: npt.NDArray[np.uint8] | None, crop: Sequence[float] | None = None):
         self._features, self._key = features, key
         self.id, self.epoch, self.position, self.image = id, epoch, position, image
+        self.crop = self.source_size = None
+        self.flip = False
+        if crop is not None:
+            left, top, width, height, rows, columns, flip = crop
+            self.crop, self.source_size = (left, top, width, height), (int(rows), int(columns))
+            self.flip = bool(flip)
 
     def __getitem__(self, name: str) -> Any:
         return self._features[name]

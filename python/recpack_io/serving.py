@@ -22,7 +22,7 @@ from recpack_io.functions import TYPES, BatchFunction, Function
 from recpack_io.keyed import in_a_process
 
 # python/calls/worker_process.h: CallMessage, BatchMessage, AnswerMessage, kSharedAlignment.
-_CALL = struct.Struct('=13Q')
+_CALL = struct.Struct('=13Q4d3Q')
 _BATCH = struct.Struct('=10Q')
 _ANSWER = struct.Struct('=2Q')
 _ALIGNMENT = 64
@@ -102,14 +102,15 @@ def _answer(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes,
 
 def _call_sample(callers: list, shared: np.ndarray, message: bytes) -> None:
     (number, record, epoch, position, low, high, seed, height, width, channels, picture_at,
-     example_at, example_bytes) = _CALL.unpack(message)
+     example_at, example_bytes, *crop) = _CALL.unpack(message)
     image = None
     if channels:
         end = picture_at + height * width * channels
         image = shared[picture_at:end].reshape(height, width, channels).copy()
     features = _core.Features(shared[example_at:example_at + example_bytes])
     try:
-        arrays = callers[number](features, record, epoch, position, (low, high, seed), image)
+        arrays = callers[number](features, record, epoch, position, (low, high, seed), image,
+                                 crop if channels else None)
     finally:
         features.end()
     at = 0

@@ -12,13 +12,13 @@ venvs=${RECPACK_VENVS:-$repository/.venvs}
 bare=$repository/build/python/bare
 site=$repository/build/python/site
 bash "$here/environments.sh" "$@"
-bash "$repository/bench/peers/setup.sh" lightning huggingface torchtitan jax tf wds ray spark typing
+bash "$repository/bench/peers/setup.sh" lightning huggingface torchtitan numba jax tf wds ray spark typing
 export RECPACK=$bare/bin/recpack
 
 tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
-       lightning:lightning huggingface:huggingface torchtitan:torchtitan jax:jax tf:tensorflow ray:ray ray:flight spark:spark
+       lightning:lightning huggingface:huggingface torchtitan:torchtitan numba:numba jax:jax tf:tensorflow ray:ray ray:flight spark:spark
        vision:examples vision:elastic jax:examples tf:migration
        vision:user_programs lightning:user_programs huggingface:user_programs jax:user_programs tf:user_programs
        vision:documented huggingface:documented torchtitan:documented jax:documented ray:documented spark:documented tf:documented)

@@ -100,8 +100,11 @@ class Samples(Calls):
             np.testing.assert_array_equal(batch['then'], batch['plain'].transpose(0, 3, 1, 2))
             self.assertEqual(batch['then'].dtype, np.float32)
 
+    def test_know_the_crop_of_their_picture(self):
+        self.check_crops()
+
     def test_have_no_picture_unless_they_ask(self):
-        function = Function(lambda sample: {'x': sample.image is None}, {'x': 'uint8'})
+        function = Function(lambda sample: {'x': sample.image is sample.crop is sample.source_size is None}, {'x': 'uint8'})
         self.assertEqual(next(iter(self.loader(function)))['x'].tolist(), [1] * 8)
 
     def test_decode_pictures(self):

@@ -110,6 +110,9 @@ class Workers(Calls):
         return [{name: batch[name].tobytes() for name in batch}
                 for batch in self.loader(*functions, **options)]
 
+    def test_know_the_crop_of_their_picture(self):
+        self.check_crops(workers=2)
+
     def test_the_same_bits_as_on_threads(self):
         functions = [
             Function(everything, EVERYTHING,

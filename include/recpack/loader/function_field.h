@@ -15,6 +15,15 @@
 
 namespace recpack {
 
+// Where a function's image comes from: what boxes and points of the sample must follow.
+struct PictureCrop {
+  // Rectangle of the source that became the image [pixels of the source, oriented as the field
+  // says]; it reaches beyond the source where a crop was padded.
+  double left = 0, top = 0, width = 0, height = 0;
+  ImageSize source;
+  bool flip = false;  // mirrored after that
+};
+
 // View of a sample, valid during a call.
 struct SampleView {
   const ExampleView& example;
@@ -24,6 +33,7 @@ struct SampleView {
   KeyedRandom random;             // keyed by (seed, epoch, position) and the field's stream
   std::span<uint8_t* const> out;  // per array: sample_bytes to write; all must be written
   PixelView picture;              // made as the field's `picture` says, contiguous
+  PictureCrop crop;               // of `picture`
 };
 
 struct FunctionField {

@@ -31,7 +31,8 @@ class FunctionWriter final : public FieldWriter {
                     .position = sample.position,
                     .random = KeyedRandom(sample.epoch_seed, stream_, sample.position),
                     .out = out.first(arrays_.size()),
-                    .picture = picture_ ? Picture(sample, tools) : PixelView{}};
+                    .picture = picture_ ? Picture(sample, tools) : PixelView{},
+                    .crop = picture_ ? tools.crop : PictureCrop{}};
     tools.Enter(Stage::kFunction);
     call_(view);
     tools.ResumeWriting();

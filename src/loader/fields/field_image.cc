@@ -117,6 +117,14 @@ class ImageWriter final : public FieldWriter {
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
       pixels = picture_(bytes, random, tools).pixels;
     }
+    if (pixels == bytes.data()) {  // cropped when it is finished
+      tools.crop = {.left = static_cast<double>(geometry.x),
+                    .top = static_cast<double>(geometry.y),
+                    .width = static_cast<double>(field_.width),
+                    .height = static_cast<double>(field_.height),
+                    .source = {field_.raw_shape[2], field_.raw_shape[1]}};
+    }
+    tools.crop.flip = geometry.flip;
     if (IsAugmented(field_)) {
       if (pixels == bytes.data()) tools.Enter(Stage::kAugment);
       pixels = Augmented(pixels, geometry, sample, tools);

@@ -46,6 +46,7 @@ struct SampleTools {
   Image scratch;
   ByteBuffer finished;
   ByteBuffer given;  // image for a user function
+  PictureCrop crop;  // of the image that was written last
 
   bool HasDecoded(ByteView bytes, const ImageField& field) const noexcept {
     return decoded_from == bytes.data() && decoded_shape == field.raw_shape &&

@@ -57,12 +57,15 @@ PixelView PictureMaker::operator()(ByteView bytes, KeyedRandom& random, SampleTo
   if (IsRaw(field_)) {
     shown = {0, 0, field_.raw_shape[2], field_.raw_shape[1]};
     choice = Choose(ToSize(shown), random);
+    tools.crop = ToCrop(choice, ToSize(shown));
     decoded = Raw(bytes, tools);
   } else {
     const ImageHeader header = ReadImageHeader(bytes);
     RefuseNotDecoded(bytes, header);
     const int orientation = field_.decoding.apply_orientation ? header.orientation : 1;
-    choice = Choose(SeenSize({header.width, header.height}, orientation), random);
+    const ImageSize seen = SeenSize({header.width, header.height}, orientation);
+    choice = Choose(seen, random);
+    tools.crop = ToCrop(choice, seen);
     decoded = Decoded(bytes, header, choice, shown, tools);
   }
   tools.Enter(Stage::kAugment);
@@ -94,6 +97,18 @@ PictureMaker::Choice PictureMaker::Choose(ImageSize seen, KeyedRandom& random) c
   choice.needed.x += choice.part.x;
   choice.needed.y += choice.part.y;
   return choice;
+}
+
+// The part of the source that the result shows: a window of a resized part of it.
+PictureCrop PictureMaker::ToCrop(const Choice& choice, ImageSize seen) {
+  const auto& [whole, resized, window, grid] = choice.window;
+  const double across = static_cast<double>(whole.width) / resized.width;
+  const double down = static_cast<double>(whole.height) / resized.height;
+  return {.left = choice.part.x + window.x * across,
+          .top = choice.part.y + window.y * down,
+          .width = window.width * across,
+          .height = window.height * down,
+          .source = seen};
 }
 
 // The smallest pictures that need not be enlarged.

@@ -37,6 +37,7 @@ class PictureMaker {
   };
 
   Choice Choose(ImageSize seen, KeyedRandom& random) const;
+  static PictureCrop ToCrop(const Choice& choice, ImageSize seen);
   int ChooseScale(const Choice& choice) const;
   void Scale(Choice& choice, ImageSize whole, int denominator) const;
   PixelView Decoded(ByteView bytes, const ImageHeader& header, Choice& choice, Region& shown,

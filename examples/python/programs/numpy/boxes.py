@@ -1,22 +1,25 @@
-"""Reads boxes, any number of them in a sample, and mirrors them with their picture."""
+"""Reads boxes, any number of them in a sample, and crops and mirrors them with their picture."""
 import numpy as np
 import recpack_io
 
 photo = open("photo.jpg", "rb").read()
-recpack_io.pack(({"image": photo, "boxes": np.linspace(0, 1, 4 * (i % 3), dtype="f4")} for i in range(12)), "boxed")
+rows = np.array([[10, 8, 40, 30], [0, 0, 20, 20]], "f4")  # left, top, right, bottom, in pixels of the photo
+recpack_io.pack(({"image": photo, "boxes": rows[: i % 3]} for i in range(12)), "boxed")
 
 
 def boxes(sample):
-    found = sample["boxes"].reshape(-1, 4) if "boxes" in sample else np.zeros((0, 4), "f4")
-    picture = recpack_io.decode_image(sample["image"])[:32, :32]
-    if sample.rng.random() < 0.5:
-        picture = picture[:, ::-1]
-        found = np.stack([1 - found[:, 2], found[:, 1], 1 - found[:, 0], found[:, 3]], 1)
+    found = sample["boxes"].reshape(-1, 2, 2) if "boxes" in sample else np.zeros((0, 2, 2), "f4")
+    left, top, width, height = sample.crop
+    found = (found - (left, top)) * 32 / (width, height)
+    if sample.flip:
+        found[..., 0] = 32 - found[:, ::-1, 0]
     padded = np.zeros((5, 4), "f4")
-    padded[:len(found)] = found
-    return {"image": picture, "boxes": padded, "count": len(found)}
+    padded[: len(found)] = found.clip(0, 32).reshape(-1, 4)
+    return {"image": sample.image, "boxes": padded, "count": len(found)}
 
 
-field = recpack_io.Function(boxes, {"image": ("uint8", (32, 32, 3)), "boxes": ("float32", (5, 4)), "count": "int64"})
+picture = recpack_io.Image(height=32, width=32, crop="random-resized", flip=0.5)
+arrays = {"image": ("uint8", (32, 32, 3)), "boxes": ("float32", (5, 4)), "count": "int64"}
+field = recpack_io.Function(boxes, arrays, image=picture)
 for batch in recpack_io.Loader(recpack_io.open("boxed"), fields=[field], batch_size=4, seed=1):
     print(batch["image"].shape, batch["boxes"].shape, batch["count"].tolist())
