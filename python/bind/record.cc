@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bind/bind.h"
+#include "python/convert/shapes.h"
 #include "python/convert/text.h"
 
 namespace recpack::python {
@@ -57,9 +58,10 @@ nb::object Values(const FeatureView& feature, nb::handle owner) {
 }
 
 nb::object Get(nb::handle_t<Record> self, const std::string& name) {
-  const FeatureView* feature = nb::cast<Record&>(self).example().Find(name);
+  const ExampleView& example = nb::cast<Record&>(self).example();
+  const FeatureView* feature = example.Find(name);
   if (feature == nullptr) throw nb::key_error(name.c_str());
-  return Values(*feature, self);
+  return InItsShape(Values(*feature, self), example, *feature);
 }
 
 nb::list Names(Record& record) {
@@ -88,7 +90,8 @@ void BindRecord(nb::module_& module) {
   nb::class_<Record>(module, "Record",
                      "One record of a data set: its features by name.\n\n"
                      "A feature of numbers is a NumPy array of its values (int64 or float32, shape "
-                     "(n,)); one of bytes is a uint8 array of shape (bytes,), or a list of such "
+                     "(n,), or that of the feature NAME/shape); one of bytes is a uint8 array of "
+                     "shape (bytes,), or a list of such "
                      "where it has not just one value. Arrays are read-only views: they keep the "
                      "record alive, nothing is copied.")
       .def("__getitem__", Get, nb::arg("name"), nb::lock_self(),
@@ -110,8 +113,10 @@ void BindRecord(nb::module_& module) {
           "to_dict",
           [](nb::handle_t<Record> self) {
             nb::dict all;
-            for (const FeatureView& feature : nb::cast<Record&>(self).example()) {
-              all[nb::str(feature.name().data(), feature.name().size())] = Values(feature, self);
+            const ExampleView& example = nb::cast<Record&>(self).example();
+            for (const FeatureView& feature : example) {
+              all[nb::str(feature.name().data(), feature.name().size())] =
+                  InItsShape(Values(feature, self), example, feature);
             }
             return all;
           },

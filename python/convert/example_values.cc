@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "python/convert/feature_numbers.h"
+#include "python/convert/shapes.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {
@@ -55,6 +56,7 @@ void ExampleValues::Drop() {
   for (Py_buffer& view : buffers_) PyBuffer_Release(&view);
   buffers_.clear();
   copies_.clear();
+  names_.clear();
   kept_.clear();
 }
 
@@ -115,14 +117,19 @@ void ExampleValues::AddItem(Name name, nb::handle value) {
 void ExampleValues::AddBuffer(Name name, nb::handle value) {
   const Py_buffer& view = Hold(name, value);
   if (IsBytes(view)) return builder_.AddBytes(name, BufferBytes(view));
-  if (view.ndim > 1) {
-    Refuse(name, "is an array of shape " + ShapeText(view),
-           "give array.ravel(), and the shape as another feature");
-  }
+  if (view.ndim > 1) return AddShaped(name, view, value);
   ints_.clear();
   floats_.clear();
   if (AppendNumbers(name, view, ints_, floats_)) return builder_.AddInt64List(name, ints_);
   builder_.AddFloatList(name, floats_);
+}
+
+// Values in C's order, and the shape as another feature.
+void ExampleValues::AddShaped(Name name, const Py_buffer& view, nb::handle value) {
+  const std::vector<int64_t> shape(view.shape, view.shape + view.ndim);
+  builder_.AddInt64List(names_.emplace_back(ShapeName(name)), shape);
+  kept_.push_back(nb::module_::import_("numpy").attr("ravel")(value));
+  AddBuffer(name, kept_.back());
 }
 
 std::optional<ByteView> ExampleValues::EncodePng(Name name, nb::handle value) {

@@ -22,9 +22,10 @@ class ExampleValues {
   ExampleValues(const ExampleValues&) = delete;
 
   // Takes {name: value}. Integers and bools become int64 values, floats float32, text and bytes
-  // bytes; lists and one-dimensional NumPy arrays become several of them; uint8 arrays of any shape
-  // become bytes, Pillow images PNG files. Throws Error (kInvalidArgument), with the feature's
-  // name, for other values and while another dictionary is being taken; also Python's own errors.
+  // bytes; lists and NumPy arrays become several of them, with the shape in NAME/shape if an array
+  // has several dimensions; uint8 arrays of any shape become bytes, Pillow images PNG files. Throws
+  // Error (kInvalidArgument), with the feature's name, for other values and while another
+  // dictionary is being taken; also Python's own errors.
   ExampleBuilder& Set(const nanobind::dict& features);
 
   // Releases the values.
@@ -38,6 +39,7 @@ class ExampleValues {
   void AddList(Name name, nanobind::handle list);
   void AddItem(Name name, nanobind::handle value);
   void AddBuffer(Name name, nanobind::handle value);
+  void AddShaped(Name name, const Py_buffer& view, nanobind::handle value);
   std::optional<ByteView> EncodePng(Name name, nanobind::handle value);  // for Pillow images
   static ByteView ViewBytes(nanobind::handle value);
   static ByteView EncodeText(Name name, nanobind::handle text);
@@ -49,6 +51,7 @@ class ExampleValues {
   std::vector<nanobind::object> kept_;
   std::deque<Py_buffer> buffers_;
   std::deque<ByteBuffer> copies_;  // copies of non-contiguous bytes
+  std::deque<std::string> names_;  // of shapes
   std::vector<int64_t> ints_;
   std::vector<float> floats_;
   std::vector<ByteView> bytes_;

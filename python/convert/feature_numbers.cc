@@ -116,12 +116,6 @@ char FormatLetter(const Py_buffer& view) {
   return std::strlen(format) == 1 ? *format : '\0';
 }
 
-std::string ShapeText(const Py_buffer& view) {
-  std::string text;
-  for (int i = 0; i < view.ndim; ++i) text += (i > 0 ? ", " : "") + std::to_string(view.shape[i]);
-  return "(" + text + ")";
-}
-
 bool AppendNumbers(Name name, const Py_buffer& view, std::vector<int64_t>& ints,
                    std::vector<float>& floats) {
   if (AppendAnyInts(name, view, ints)) return true;

@@ -25,8 +25,6 @@ float ToFloat(std::string_view name, double value);
 // Returns the format letter of a native type, otherwise 0.
 char FormatLetter(const Py_buffer& view);
 
-std::string ShapeText(const Py_buffer& view);
-
 inline bool IsBytes(const Py_buffer& view) { return FormatLetter(view) == 'B' && view.ndim > 0; }
 
 // Appends the numbers of a buffer to `ints` and returns true, or to `floats` and returns false.

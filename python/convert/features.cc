@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "python/convert/owned_array.h"
+#include "python/convert/shapes.h"
 #include "recpack/base/text.h"
 
 namespace recpack::python {
@@ -50,7 +51,7 @@ const ExampleView& Features::example() const {
 
 nb::object Features::Get(const std::string& name) const {
   const FeatureView* feature = example().Find(name);
-  if (feature != nullptr) return Values(*feature);
+  if (feature != nullptr) return InItsShape(Values(*feature), example(), *feature);
   const std::string names = JoinNames(example(), &FeatureView::name);
   throw nb::key_error(("no feature '" + name + "'; the sample has: " + names).c_str());
 }

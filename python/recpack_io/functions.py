@@ -40,7 +40,7 @@ class Sample(_Keyed):
     """A sample, valid during a call: `sample["label"]` is an array of the feature's values.
 
     Arrays belong to the function, which may change and keep them: int64 or float32 of shape
-    (values,), uint8 of shape (bytes,), or a list of these if a feature does not have exactly one
+    (values,), or of the shape in the feature NAME/shape, uint8 of shape (bytes,), or a list of these if a feature does not have exactly one
     value of bytes. `in` and keys() work as in a dictionary. recpack_io.decode_image() decodes
     encoded images.
 

@@ -80,7 +80,7 @@ class Calls(InFolder):
         return Loader(self.dataset, fields=fields, **{'batch_size': 8, 'seed': 3} | options)
 
     def check_crops(self, **options):
-        """Of each kind, of raw and of encoded pictures, the crop is where the pixels come from."""
+        """The crop is where the pixels come from, for each kind, and for raw and encoded pictures."""
         with recpack_io.Writer(self.folder / 'places') as writer:
             for _ in range(16):
                 writer.write({'raw': PLACES.transpose(2, 0, 1).tobytes(), 'png': PNG_OF_PLACES})
