@@ -61,13 +61,17 @@ make_ubuntu() {
     unpack_for "$work/ubuntu/site" "$(wheel_of cp310-cp310 x86_64)" 3.10 x86_64 &&
     mkdir -p "$work/ubuntu/repository" && cp -r "$repository/tests" "$repository/examples" "$work/ubuntu/repository/"
 }
+# With a /proc of its own, which goes with the namespace.
 on_ubuntu() {
-  chroot "$work/ubuntu" env PYTHONPATH=/repository/tests/interop:/site RECPACK=/site/bin/recpack RECPACK_ENVIRONMENT=ubuntu \
-    python3 -B "/repository/tests/python/test_$1.py"
+  unshare --mount --pid --fork bash -c 'mount -t proc proc "$0/proc" && exec chroot "$@"' "$work/ubuntu" "$work/ubuntu" \
+    env PYTHONPATH=/repository/tests/interop:/site RECPACK=/site/recpack_io/bin/recpack RECPACK_ENVIRONMENT=ubuntu "$@"
 }
 if [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null; then
   check "python: Ubuntu 22.04 with the wheel" make_ubuntu
-  for name in "${some[@]}"; do counted "python: $name, Ubuntu 22.04" on_ubuntu "$name"; done
+  for name in "${some[@]}"; do
+    if [ "$name" != programs ]; then counted "python: $name, Ubuntu 22.04" on_ubuntu python3 -B "/repository/tests/python/test_$name.py"; fi  # pip has installed none
+  done
+  check "python: recpack, Ubuntu 22.04" on_ubuntu /site/recpack_io/bin/recpack --version
   rm -rf "$work/ubuntu"
 else
   echo "NOT TESTED: Ubuntu 22.04, which needs root and debootstrap"
@@ -77,7 +81,7 @@ fi
 emulated() {
   timeout 300 qemu-aarch64 -L "$work/aarch64" -E LD_LIBRARY_PATH="$work/aarch64/usr/lib/aarch64-linux-gnu" \
     -E PYTHONPATH="$repository/tests/interop:$work/aarch64-site" -E RECPACK_ENVIRONMENT=aarch64 -E RECPACK_EMULATED=1 \
-    -E RECPACK="$work/3.11/bin/recpack" "$work/aarch64/usr/bin/python3.11" -B "$@"
+    -E RECPACK="$work/3.11/lib/python3.11/site-packages/recpack_io/bin/recpack" "$work/aarch64/usr/bin/python3.11" -B "$@"
 }
 make_aarch64() {
   if ! [ -e "$work/aarch64/usr/bin/python3.11" ]; then unpack_foreign "$work/aarch64" '^debconf' python3.11 libstdc++6 || return 1; fi

@@ -82,7 +82,7 @@ void TiffFile::Open() {
   if (!options) throw std::bad_alloc();
   tiff_.options_on_error(options.get(), &OnError, this);
   tiff_.options_on_warning(options.get(), &IgnoreWarning, nullptr);
-  auto view = std::make_unique<View>(bytes_);
+  std::unique_ptr<View> view(new View{.bytes = bytes_});
   file_ = tiff_.open("", "r", view.get(), ReadBytes, WriteNothing, Seek, CloseView, SizeOf, MapView,
                      Unmap, options.get());
   if (file_ == nullptr) ThrowCorrupt("the header is damaged");
