@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a CPython that this machine lacks from Debian's source, once, in ~/.cache/recpack: some minutes. Needs what
-# tools/setup.sh installs, libffi-dev, and apt with Debian's archive.
+# tools/setup.sh --for build,ci installs, and the network.
 #
 #   bash tests/python/made_python.sh 3.13|3.14 [--free-threaded]
 #
@@ -10,10 +10,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../tools/common.sh"
 
 case "${1:-}" in
   3.13)
-    version=3.13.5 release=trixie sha256=93e583f243454e6e9e4588ca2c2662206ad961659863277afcdb96801647d640
+    version=3.13.5 sha256=93e583f243454e6e9e4588ca2c2662206ad961659863277afcdb96801647d640
     ;;
   3.14)
-    version=3.14.8 release=forky sha256=c2215904f02b175596dc49351585104f4bc20341e1c47378b26a2c274360ce73
+    version=3.14.7 sha256=3b48dac8fb59f62eaa67ac83c1eb12bda1b7a08406dd286e252c11a66be27f81
     ;;
   *)
     echo "made_python: no source of Python '${1:-}' is known; there are 3.13 and 3.14" >&2
@@ -26,20 +26,10 @@ if [ "${2:-}" = --free-threaded ]; then options=(--disable-gil) suffix=t kind=-f
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/recpack/python-$version$kind
 python=$folder/bin/$name$suffix
 
-# fetch_source: into the folder that it is called in, by an apt that knows nothing but this release's sources.
+# fetch_source: into the folder that it is called in.
 fetch_source() {
-  local mirror file=${name}_$version.orig.tar.xz
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' |
-    grep -v security | head -n 1)
-  mkdir -p apt/lists/partial apt/cache
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >apt/sources
-  apt() {
-    apt-get -q -o Dir::Etc::SourceList="$PWD/apt/sources" -o Dir::Etc::SourceParts=/dev/null \
-      -o Dir::State::Lists="$PWD/apt/lists" -o Dir::Cache="$PWD/apt/cache" -o APT::Sandbox::User=root "$@"
-  }
-  # A newer version may have taken its place in the release: the pool still has this one for a while.
-  { apt update && apt source --download-only "$name" && mv "$file" source.tar.xz; } ||
-    curl -sSfL -o source.tar.xz "$mirror/pool/main/p/$name/$file" || return 1
+  local file=${name}_$version.orig.tar.xz
+  curl -sSfL --retry 3 -o source.tar.xz "http://deb.debian.org/debian/pool/main/p/$name/$file" || return 1
   echo "$sha256  source.tar.xz" | sha256sum --check
 }
 

@@ -149,7 +149,7 @@ class Workers(Calls):
     def test_call_batch_functions_too(self):
         function = BatchFunction(lambda batch: {'there': np.full(len(batch.ids), os.getpid())},
                                  {'there': 'int64'})
-        batch = next(iter(self.loader(Function(pid, {'pid': 'int64'}), workers=2,
+        batch = next(iter(self.loader(Function(pid, {'pid': 'int64'}), workers=2, multiprocessing_context='fork',
                                       batch_functions=[function])))
         self.assertNotIn(os.getpid(), {*batch['pid'], *batch['there']})
 
@@ -216,12 +216,12 @@ class Failures(Calls):
         self.raised(be_killed, recpack_io.IoError, 'was killed by signal 9')
         self.raised(be_killed, recpack_io.IoError, 'worker process', 'spawn')
         self.raised(be_killed, recpack_io.IoError, 'worker process', 'forkserver')
-        loader = self.loader(workers=2, batch_functions=[be_killed])
+        loader = self.loader(workers=2, batch_functions=[be_killed], multiprocessing_context='fork')
         with self.assertRaisesRegex(recpack_io.IoError, 'signal 9.*, in the batch from position'):
             next(iter(loader))
 
     def test_a_process_that_is_killed_between_calls(self):
-        loader = self.loader(Function(pid, {'pid': 'int64'}), workers=2, prefetch=2)
+        loader = self.loader(Function(pid, {'pid': 'int64'}), workers=2, prefetch=2, multiprocessing_context='fork')
         first = next(iter(loader))['pid'].tolist()
         os.kill(first[0], signal.SIGKILL)
         with self.assertRaisesRegex(recpack_io.IoError, f'{first[0]}.* was killed by signal 9'):

@@ -38,6 +38,7 @@ done
 
 # Each x86-64 wheel on each Python that takes it.
 mapfile -t pythons < <(bash "$repository/tools/wheel/pythons.sh" 10)
+pythons+=("14 $(bash "$here/made_python.sh" 3.14 | tail -n 1)")
 for each in "${pythons[@]}"; do
   minor=${each%% *}
   tags=cp312-abi3
