@@ -34,6 +34,31 @@ TEST(TiffTest, ReadsHeaders) {
   EXPECT_STREQ(ImageFormatName(ImageFormat::kTiff), "tiff");
 }
 
+// Camera files are packed as they are, and not taken for the small picture that they begin with.
+TEST(TiffTest, RawFilesOfCamerasAreNoTiffs) {
+  ByteBuffer bytes = Sample("lzw.tif");
+  const size_t directory = LoadLittleEndian<uint32_t>(&bytes[4]);
+  const uint16_t entries = LoadLittleEndian<uint16_t>(&bytes[directory]);
+  const auto with_tag = [&](uint16_t tag) {  // in place of PlanarConfiguration, of the value 1
+    ByteBuffer changed = bytes;
+    for (size_t i = 0; i < entries; ++i) {
+      uint8_t* const entry = &changed[directory + 2 + 12 * i];
+      if (LoadLittleEndian<uint16_t>(entry) != 284) continue;
+      entry[0] = static_cast<uint8_t>(tag & 255);
+      entry[1] = static_cast<uint8_t>(tag >> 8);
+      return changed;
+    }
+    ADD_FAILURE() << "no such tag";
+    return changed;
+  };
+  EXPECT_EQ(ReadImageHeader(with_tag(284)).format, ImageFormat::kTiff);
+  EXPECT_EQ(ReadImageHeader(with_tag(254)).format, ImageFormat::kUnknown);
+  EXPECT_EQ(ReadImageHeader(with_tag(50706)).format, ImageFormat::kUnknown);
+  bytes[8] = 'C';
+  bytes[9] = 'R';
+  EXPECT_EQ(ReadImageHeader(bytes).format, ImageFormat::kUnknown);
+}
+
 TEST(TiffTest, PixelsAreThoseOfPillow) {
   for (const std::string name :
        {"raw", "lzw", "zlib", "cmyk", "gray", "bit", "palette", "rgba", "tiles", "planes", "big",

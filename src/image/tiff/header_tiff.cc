@@ -14,6 +14,15 @@ int Side(const TiffDirectory& directory, uint16_t tag, const char* name) {
   throw Error(ErrorKind::kCorrupt, std::string("the TIFF has no valid ") + name, {.offset = 4});
 }
 
+// Raw files of cameras are TIFFs whose first image is a small view of another one, or say that they
+// are: the "CR" of CR2, the version of DNG.
+bool IsCameraRaw(const TiffDirectory& directory, ByteView bytes) {
+  constexpr uint64_t kReduced = 1;
+  return (directory.Number(tiff::kSubfile).value_or(0) & kReduced) != 0 ||
+         directory.Has(tiff::kDngVersion) ||
+         (bytes.size() > 10 && bytes[8] == 'C' && bytes[9] == 'R');
+}
+
 // As ImageHeader::channels.
 int Channels(uint64_t photometric, uint64_t samples) {
   const int colours = tiff::ColourChannels(photometric);
@@ -28,6 +37,7 @@ ImageHeader ReadTiffHeader(ByteView bytes) {
   const std::optional<TiffDirectory> directory = TiffDirectory::Find(bytes);
   if (!directory)
     throw Error(ErrorKind::kCorrupt, "the TIFF's directory is cut off", {.offset = 4});
+  if (IsCameraRaw(*directory, bytes)) return {};
   ImageHeader header{.format = ImageFormat::kTiff};
   header.width = Side(*directory, tiff::kWidth, "width");
   header.height = Side(*directory, tiff::kHeight, "height");

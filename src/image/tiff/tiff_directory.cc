@@ -35,25 +35,30 @@ std::optional<TiffDirectory> TiffDirectory::Find(ByteView tiff) noexcept {
   return found;
 }
 
-std::optional<uint64_t> TiffDirectory::Number(uint16_t tag) const noexcept {
-  const size_t entry_bytes = big_ ? 20 : 12, value_bytes = big_ ? 8 : 4;
+size_t TiffDirectory::FindEntry(uint16_t tag) const noexcept {
+  const size_t entry_bytes = big_ ? 20 : 12;
   for (size_t i = 0; i < entries_; ++i) {
     const size_t entry = first_ + i * entry_bytes;
-    if (Read(entry, 2) != tag) continue;
-    const uint64_t type = Read(entry + 2, 2);
-    if (type != kShort && type != kLong && (type != kLong8 || !big_)) return {};
-    const size_t width = type == kShort ? 2 : type == kLong ? 4 : 8;
-    const uint64_t count = Read(entry + 4, value_bytes);
-    if (count == 0) return {};
-    size_t at = entry + 4 + value_bytes;
-    if (count > value_bytes / width) {  // more than there is room for: their offset
-      const uint64_t offset = Read(at, value_bytes);
-      if (offset > bytes_.size() || bytes_.size() - offset < width) return {};
-      at = offset;
-    }
-    return Read(at, width);
+    if (Read(entry, 2) == tag) return entry;
   }
-  return {};
+  return 0;
+}
+
+std::optional<uint64_t> TiffDirectory::Number(uint16_t tag) const noexcept {
+  const size_t entry = FindEntry(tag), value_bytes = big_ ? 8 : 4;
+  if (entry == 0) return {};
+  const uint64_t type = Read(entry + 2, 2);
+  if (type != kShort && type != kLong && (type != kLong8 || !big_)) return {};
+  const size_t width = type == kShort ? 2 : type == kLong ? 4 : 8;
+  const uint64_t count = Read(entry + 4, value_bytes);
+  if (count == 0) return {};
+  size_t at = entry + 4 + value_bytes;
+  if (count > value_bytes / width) {  // more than there is room for: their offset
+    const uint64_t offset = Read(at, value_bytes);
+    if (offset > bytes_.size() || bytes_.size() - offset < width) return {};
+    at = offset;
+  }
+  return Read(at, width);
 }
 
 }  // namespace recpack

@@ -15,6 +15,8 @@ class TiffDirectory {
   // directory does.
   static std::optional<TiffDirectory> Find(ByteView tiff) noexcept;
 
+  bool Has(uint16_t tag) const noexcept { return FindEntry(tag) != 0; }
+
   // Returns the first value of a tag whose values are 16 or 32-bit integers (of BigTIFF, also
   // 64-bit ones), if it is there.
   std::optional<uint64_t> Number(uint16_t tag) const noexcept;
@@ -25,6 +27,7 @@ class TiffDirectory {
 
   uint64_t Read(size_t at, size_t width) const noexcept;
   bool FindEntries() noexcept;
+  size_t FindEntry(uint16_t tag) const noexcept;  // its offset; 0 if there is none
 
   ByteView bytes_;
   bool little_, big_;

@@ -5,6 +5,7 @@
 
 namespace recpack::tiff {
 
+inline constexpr uint16_t kSubfile = 254, kDngVersion = 50706;
 inline constexpr uint16_t kWidth = 256, kHeight = 257, kBits = 258, kPhotometric = 262,
                           kOrientation = 274, kSamples = 277;
 
