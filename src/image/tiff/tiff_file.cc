@@ -86,7 +86,7 @@ void TiffFile::Open() {
   file_ = tiff_.open("", "r", view.get(), ReadBytes, WriteNothing, Seek, CloseView, SizeOf, MapView,
                      Unmap, options.get());
   if (file_ == nullptr) ThrowCorrupt("the header is damaged");
-  view.release();  // CloseView() deletes it
+  static_cast<void>(view.release());  // CloseView() deletes it
 }
 
 void TiffFile::ReadLayout() {
