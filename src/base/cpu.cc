@@ -16,26 +16,35 @@ namespace recpack {
 namespace {
 
 #if defined(__x86_64__)
-// clang 14's __builtin_cpu_supports() does not know "f16c".
-bool HasF16c() noexcept {
-  unsigned a, b, c, d;
-  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+// Registers that the system saves: bit n of XCR0.
+uint64_t SavedState() noexcept {
+  uint32_t low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return uint64_t{high} << 32 | low;
 }
-#endif
 
+// Asks the processor itself. What __builtin_cpu_supports() asks is filled by the compiler's
+// run-time library, which not all of them do: Zig's answers no to everything.
 CpuLevel Detect() noexcept {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return CpuLevel::kAvx512;
-  }
-  if (__builtin_cpu_supports("avx2") && HasF16c()) return CpuLevel::kAvx2;
-  if (__builtin_cpu_supports("sse4.2")) return CpuLevel::kSse42;
-#elif defined(__aarch64__)
-  return CpuLevel::kNeon;
-#endif
-  return CpuLevel::kPortable;
+  constexpr uint64_t kYmm = 0x06, kZmm = 0xE6;  // with the registers that they extend
+  unsigned a, b, c, d;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_SSE4_2) == 0) return CpuLevel::kPortable;
+  const bool has_avx = (c & bit_OSXSAVE) != 0 && (c & bit_AVX) != 0 && (c & bit_F16C) != 0;
+  if (!has_avx || (SavedState() & kYmm) != kYmm) return CpuLevel::kSse42;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (b & bit_AVX2) == 0) return CpuLevel::kSse42;
+  constexpr unsigned kWide = bit_AVX512F | bit_AVX512BW | bit_AVX512VL;
+  return (b & kWide) == kWide && (SavedState() & kZmm) == kZmm ? CpuLevel::kAvx512
+                                                               : CpuLevel::kAvx2;
 }
+#else
+CpuLevel Detect() noexcept {
+#if defined(__aarch64__)
+  return CpuLevel::kNeon;
+#else
+  return CpuLevel::kPortable;
+#endif
+}
+#endif
 
 CpuLevel LowerByEnvironment(CpuLevel detected) noexcept {
   const char* requested = std::getenv("RECPACK_CPU");

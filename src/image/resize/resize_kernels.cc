@@ -1,5 +1,9 @@
 #include "src/image/resize/resize_kernels.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "recpack/base/cpu.h"
 
 namespace recpack {
@@ -7,9 +11,13 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr const ResizeKernels* kAll[] = {&kScalarResize, &kAvx2Resize, &kAvx512Resize};
+bool HasVnni() {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & bit_AVX512VNNI) != 0;
+}
 size_t Usable() {
   if (ActiveCpu() < CpuLevel::kAvx2) return 1;
-  return ActiveCpu() == CpuLevel::kAvx512 && __builtin_cpu_supports("avx512vnni") ? 3 : 2;
+  return ActiveCpu() == CpuLevel::kAvx512 && HasVnni() ? 3 : 2;
 }
 #elif defined(__aarch64__)
 constexpr const ResizeKernels* kAll[] = {&kScalarResize, &kNeonResize};
