@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds all that goes to PyPI: portable wheels (manylinux_2_28) of recpack-io for x86-64 and aarch64, and the sdist.
 #
-#   bash tools/wheels.sh [FOLDER]     FOLDER: where they go (default: dist/release), emptied first
+#   bash tools/wheels.sh [--require] [FOLDER]     FOLDER: where they go (default: dist/release), emptied first
 #
 # One wheel for each of CPython 3.10 and 3.11, one of the stable ABI for 3.12 and newer, and one for each free-threaded
 # Python named in FREE_THREADED (paths, separated by spaces). A version that is not here (in PATH, or pyenv's) is left

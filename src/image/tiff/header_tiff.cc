@@ -45,8 +45,7 @@ ImageHeader ReadTiffHeader(ByteView bytes) {
                              directory->Number(tiff::kSamples).value_or(1));
   const uint64_t bits = directory->Number(tiff::kBits).value_or(1);
   header.bit_depth = bits <= 64 ? static_cast<int>(bits) : 0;
-  const uint64_t orientation = directory->Number(tiff::kOrientation).value_or(1);
-  if (orientation >= 1 && orientation <= 8) header.orientation = static_cast<int>(orientation);
+  header.orientation = directory->Orientation();
   return header;
 }
 

@@ -1,5 +1,7 @@
 #include "src/image/tiff/tiff_directory.h"
 
+#include "src/image/tiff/tiff_tags.h"
+
 namespace recpack {
 namespace {
 
@@ -59,6 +61,11 @@ std::optional<uint64_t> TiffDirectory::Number(uint16_t tag) const noexcept {
     at = offset;
   }
   return Read(at, width);
+}
+
+int TiffDirectory::Orientation() const noexcept {
+  const uint64_t value = Number(tiff::kOrientation).value_or(1);
+  return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
 }
 
 }  // namespace recpack

@@ -21,6 +21,9 @@ class TiffDirectory {
   // 64-bit ones), if it is there.
   std::optional<uint64_t> Number(uint16_t tag) const noexcept;
 
+  // Returns EXIF's orientation (1..8); 1 if there is none, or an invalid one.
+  int Orientation() const noexcept;
+
  private:
   TiffDirectory(ByteView bytes, bool little, bool big)
       : bytes_(bytes), little_(little), big_(big) {}
