@@ -78,6 +78,15 @@ TEST(ImageHeaderTest, BrokenExifIsUpright) {
   }
 }
 
+// As cameras and editors leave it: the first entries still count.
+TEST(ImageHeaderTest, ExifThatNamesMoreEntriesThanItHas) {
+  ByteBuffer bytes = Sample("orientation6.jpg");
+  const auto tiff = AsText(bytes).find("Exif") + 6;
+  const size_t directory = tiff + 8, high = bytes[tiff] == 'M' ? directory : directory + 1;
+  bytes[high] = 0xFF;
+  EXPECT_EQ(ReadImageHeader(bytes).orientation, 6);
+}
+
 TEST(ImageHeaderTest, UnknownBytesAreNoError) {
   EXPECT_EQ(ReadImageHeader({}).format, ImageFormat::kUnknown);
   for (const char* text : {"hello", "BM, not a bitmap", "RIFF....WAVE", "\xFF", "GIF", "\x89PN"}) {

@@ -35,7 +35,7 @@ int Channels(uint64_t photometric, uint64_t samples) {
 
 ImageHeader ReadTiffHeader(ByteView bytes) {
   const std::optional<TiffDirectory> directory = TiffDirectory::Find(bytes);
-  if (!directory)
+  if (!directory || !directory->complete())
     throw Error(ErrorKind::kCorrupt, "the TIFF's directory is cut off", {.offset = 4});
   if (IsCameraRaw(*directory, bytes)) return {};
   ImageHeader header{.format = ImageFormat::kTiff};

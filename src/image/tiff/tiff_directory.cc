@@ -1,5 +1,7 @@
 #include "src/image/tiff/tiff_directory.h"
 
+#include <algorithm>
+
 #include "src/image/tiff/tiff_tags.h"
 
 namespace recpack {
@@ -25,8 +27,11 @@ bool TiffDirectory::FindEntries() noexcept {
   const uint64_t directory = Read(offset_at, offset_bytes);
   if (directory > bytes_.size() || bytes_.size() - directory < count_bytes) return false;
   first_ = directory + count_bytes;
-  entries_ = Read(directory, count_bytes);
-  return entries_ <= (bytes_.size() - first_) / entry_bytes;
+  const uint64_t counted = Read(directory, count_bytes),
+                 there = (bytes_.size() - first_) / entry_bytes;
+  entries_ = std::min(counted, there);
+  complete_ = counted <= there;
+  return true;
 }
 
 std::optional<TiffDirectory> TiffDirectory::Find(ByteView tiff) noexcept {

@@ -12,8 +12,12 @@ namespace recpack {
 class TiffDirectory {
  public:
   // Finds the directory. Empty if the bytes do not begin as TIFF or BigTIFF, or end before the
-  // directory does.
+  // directory begins.
   static std::optional<TiffDirectory> Find(ByteView tiff) noexcept;
+
+  // False if the bytes end before the directory does: damaged EXIF, whose first entries still
+  // count.
+  bool complete() const noexcept { return complete_; }
 
   bool Has(uint16_t tag) const noexcept { return FindEntry(tag) != 0; }
 
@@ -36,6 +40,7 @@ class TiffDirectory {
   bool little_, big_;
   size_t first_ = 0;  // entry's offset
   size_t entries_ = 0;
+  bool complete_ = false;
 };
 
 }  // namespace recpack
