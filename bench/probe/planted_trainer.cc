@@ -3,7 +3,7 @@
 //   planted_trainer DATA [--cause NAME --strength 0.3 --step-ms 12 --ranks 2 --steps 300 --seed N]
 //                        [--device sim|cpu] [--perfect-input 1] [--out FILE]
 //                        [--also function:8.5,host:3]   further causes, ms of each step
-//   planted_trainer DATA --photos N   writes N JPEGs into DATA/photo, to be packed
+//   planted_trainer DATA --photos N [--height 400]   writes N JPEGs into DATA/photo, to be packed
 //
 // Ranks are threads, which synchronize after each step. Writes a line of JSON with the mean step
 // time, without the first steps, to FILE. See planted_case.h for the causes.
@@ -137,11 +137,11 @@ class Training {
   Clock::time_point begin_, end_;
 };
 
-void WritePhotos(const std::string& folder, int count) {
+void WritePhotos(const std::string& folder, int count, int height) {
   fs::create_directories(folder + "/photo");
   for (int i = 0; i < count; ++i) {
     Image image;
-    image.Reshape(400, 300, 3);
+    image.Reshape(height, height * 3 / 4, 3);
     KeyedRandom random(0, 0, static_cast<uint64_t>(i));
     for (size_t at = 0; at < image.pixels.size(); ++at) {
       image.pixels[at] = static_cast<uint8_t>(at / 40 + random.NextBelow(40));
@@ -177,7 +177,7 @@ int Main(int argc, char** argv) {
   }
   const Flags flags(argc, argv);
   if (const int photos = flags.Number("--photos", "0")) {
-    WritePhotos(argv[1], photos);
+    WritePhotos(argv[1], photos, flags.Number("--height", "400"));
     return 0;
   }
   const Case planted = ParseCase(flags);

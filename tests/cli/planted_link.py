@@ -3,7 +3,7 @@ import contextlib
 import threading
 import time
 
-PIECE = 4096  # bytes that are sent at a time, so that answers under way share the link
+PIECE = 8192  # bytes that are sent at a time, so that answers under way share the link
 BURST = 0.05  # seconds of the limit that may be used at once
 
 

@@ -15,11 +15,11 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/recpack/wheel
 tools=$cache/tools
 recipe="${pins[*]} $arch glibc $glibc"
 folder=$cache/compilers-$arch
-if [ "$(cat "$folder/recipe" 2>/dev/null)" = "$recipe" ]; then
+if [ "$(cat "$folder/recipe" 2>/dev/null)" = "$recipe" ] && "$folder/cc" --version >/dev/null 2>&1; then
   echo "$folder"
   exit 0
 fi
-if [ "$(cat "$tools/pins" 2>/dev/null)" != "${pins[*]}" ]; then
+if [ "$(cat "$tools/pins" 2>/dev/null)" != "${pins[*]}" ] || ! "$tools/bin/meson" --version >/dev/null 2>&1; then
   rm -rf "$tools"
   python3 -m venv "$tools"
   "$tools/bin/pip" install -q --disable-pip-version-check "${pins[@]}" >&2

@@ -1,4 +1,5 @@
 """Trainings on shards in an object store on the loopback device, whose link is planted with a cause."""
+import dataclasses
 import os
 import pathlib
 import shutil
@@ -15,6 +16,8 @@ BATCH = 8  # of planted_trainer
 AT_ONCE = 32  # requests that are answered at a time; the client has up to 256 under way
 # More than a run without ends of epochs reads, and reads ahead.
 PHOTOS, ROWS = 2000, 1500
+# Photos of 340 kB: much more than is fetched ahead (128 MiB), so that an epoch waits from beginning to end.
+LARGE, LARGE_FILES = 1500, 50
 SPARSE = 20_000  # rows, of which so few are announced that they are seldom neighbours, which are one request
 KEPT = 0.3  # share of the data that fits into the cache which is too small
 
@@ -29,19 +32,24 @@ class Store(Program):
         (self.folder / 'bucket').mkdir(parents=True)
         run([trainer, made / 'photos', '--photos', PHOTOS])
         run([recpack, 'pack', made / 'photos', self.folder / 'bucket/photos', '--no-sync'])
+        run([trainer, made / 'large', '--photos', LARGE_FILES, '--height', 800])
+        for i in range(LARGE_FILES, LARGE):
+            os.link(made / f'large/photo/{i % LARGE_FILES}.jpg', made / f'large/photo/{i}.jpg')
+        run([recpack, 'pack', made / 'large', self.folder / 'bucket/large', '--no-sync'])
         for name, rows in (('rows', ROWS), ('sparse', SPARSE)):
             run([recpack, 'stand-in', made / name, '--kind', 'cifar10', '--rows', rows // 5, '--seed', 5])
             run([recpack, 'pack', made / name, self.folder / 'bucket' / name, '--no-sync'])
         shutil.rmtree(made)
         self.server = ObjectServer(self.folder)
-        self.trainers = {name: Trainer(build, work, f's3://bucket/{name}') for name in ('photos', 'rows', 'sparse')}
+        self.trainers = {name: Trainer(build, work, f's3://bucket/{name}') for name in ('photos', 'large', 'rows', 'sparse')}
 
     def close(self) -> None:
         self.server.close()
 
     def data(self, case: Case) -> str:
         # Bytes of larger records are long under way on a slow link.
-        return {'bandwidth': 'photos', 'latency': 'sparse', 'throttled': 'sparse'}.get(case.of.cause, 'rows')
+        return {'bandwidth': 'photos', 'cache-misses': 'large', 'latency': 'sparse',
+                'throttled': 'sparse'}.get(case.of.cause, 'rows')
 
     def bytes_of(self, name: str) -> int:
         return sum(path.stat().st_size for path in (self.folder / 'bucket' / name).glob('train-*.tfrecord'))
@@ -54,10 +62,9 @@ class Store(Program):
         samples = BATCH * (1 - case.strength) * 1e3 / case.step_ms  # a second, that the trainer gets
         if cause == 'latency':
             return Link(delay=AT_ONCE / samples, at_once=AT_ONCE)
-        if cause == 'cache-misses':
-            return Link(bytes_per_second=(1 - KEPT) * samples * self.bytes_of('rows') / ROWS)
-        if cause == 'bandwidth':
-            return Link(bytes_per_second=samples * self.bytes_of('photos') / PHOTOS)
+        if cause in ('bandwidth', 'cache-misses'):
+            name, records, fetched = ('large', LARGE, 1 - KEPT) if cause == 'cache-misses' else ('photos', PHOTOS, 1)
+            return Link(bytes_per_second=fetched * samples * self.bytes_of(name) / records)
         return Link(requests_per_second=samples)
 
     def environment(self, case: Case) -> dict[str, str]:
@@ -69,7 +76,9 @@ class Store(Program):
         given.pop('RECPACK_CACHE_BYTES', None)
         if case.of.cause == 'cache-misses':
             given['RECPACK_CACHE_BYTES'] = str(4 * size if case.removed else round(KEPT * size))
-            run(self.trainers['rows'].command(case.quick(2 * ROWS // BATCH)), given)  # fills it
+            # Filled in another order: the first part of this one would come from it, and the rest would not.
+            filling = dataclasses.replace(case.quick(LARGE // BATCH), seed=case.seed + 1, removed=False)
+            run(self.trainers['large'].command(filling), given)
         if not case.removed:
             self.server.link = self.link(case)
         return given
