@@ -116,7 +116,8 @@ void BindFields(nb::module_& module) {
       .def_rw("length", &NumbersField::length)
       .def_rw("ragged", &NumbersField::ragged)
       .def_rw("truncate", &NumbersField::truncate)
-      .def_rw("padding", &NumbersField::padding);
+      .def_rw("padding", &NumbersField::padding)
+      .def_rw("offsets", &NumbersField::offsets);
   Word<&NumbersField::type, kNumbers>(numbers, "type");
   nb::class_<BytesField>(module, "BytesField")
       .def(nb::init<>())
@@ -124,7 +125,8 @@ void BindFields(nb::module_& module) {
       .def_rw("feature", &BytesField::feature)
       .def_rw("shape", &BytesField::shape)
       .def_rw("ragged", &BytesField::ragged)
-      .def_rw("truncate", &BytesField::truncate);
+      .def_rw("truncate", &BytesField::truncate)
+      .def_rw("offsets", &BytesField::offsets);
   nb::class_<IdField>(module, "IdField").def(nb::init<>()).def_rw("name", &IdField::name);
   module.def(
       "recipe",

@@ -30,8 +30,11 @@ constexpr Words<ElementType, 6> kTypes = {{{"u8", ElementType::kU8},
 std::vector<ArraySpec> ToArraySpecs(const std::vector<ArrayTuple>& given) {
   std::vector<ArraySpec> arrays;
   arrays.reserve(given.size());
-  for (const auto& [name, type, shape] : given) {
-    ArraySpec array{.name = name, .type = ParseWord(kTypes, type, "type"), .shape = shape};
+  for (const auto& [name, type, shape, rows] : given) {
+    ArraySpec array{.name = name,
+                    .type = ParseWord(kTypes, type, "type"),
+                    .shape = shape,
+                    .rows = ParseWord(kRows, rows, "kind of rows")};
     array.sample_bytes = ElementBytes(array.type);
     for (const uint32_t extent : shape) array.sample_bytes *= extent;
     arrays.push_back(std::move(array));

@@ -81,7 +81,7 @@ std::vector<ArrayTuple> Arrays(OpenLoader& open) {
   std::vector<ArrayTuple> arrays;
   arrays.reserve(specs.size());
   for (const ArraySpec& spec : specs) {
-    arrays.emplace_back(spec.name, ElementName(spec.type), spec.shape);
+    arrays.emplace_back(spec.name, ElementName(spec.type), spec.shape, ToWord(kRows, spec.rows));
   }
   return arrays;
 }

@@ -6,6 +6,7 @@
 #include "python/convert/array_type.h"
 #include "python/convert/features.h"
 #include "python/convert/owned_array.h"
+#include "recpack/base/bytes.h"
 #include "recpack/base/error.h"
 
 namespace recpack::python {
@@ -34,16 +35,21 @@ nb::object MakeCropTuple(const SampleView& sample) {
                         crop.source.width, crop.flip);
 }
 
-// `results`: arrays of the declared types and shapes, in order.
+// `results`: arrays of the declared types and shapes, in order; ragged ones have any number of rows
+// up to the most.
 void CopyTo(nb::handle results, const std::vector<ArraySpec>& arrays,
             std::span<uint8_t* const> out) {
+  auto to = out.begin();
   for (size_t i = 0; i < arrays.size(); ++i) {
     using Values = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
     const auto values = nb::cast<Values>(results[i]);
-    if (values.nbytes() != arrays[i].sample_bytes) {
+    const bool ragged = arrays[i].rows == ArrayRows::kRagged;
+    const size_t bytes = arrays[i].sample_bytes;
+    if (ragged ? values.nbytes() > bytes : values.nbytes() != bytes) {
       throw Error(ErrorKind::kInvalidArgument, "array '" + arrays[i].name + "' has another size");
     }
-    std::memcpy(out[i], values.data(), values.nbytes());
+    std::memcpy(*to++, values.data(), values.nbytes());
+    if (ragged) StoreLittleEndian(*to++, static_cast<int64_t>(values.shape(0)));
   }
 }
 
@@ -52,8 +58,7 @@ nb::dict MakeArrayViews(const BatchView& batch, const nb::capsule& keeper) {
   nb::dict views;
   for (const ArraySpec& spec : batch.arrays()) {
     if (spec.type == ElementType::kBf16) continue;
-    std::vector<size_t> shape = {batch.size};
-    shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
+    const auto shape = ShapeOf<size_t>(spec, batch.Rows(spec.name));
     views[spec.name.c_str()] =
         nb::cast(nb::ndarray<nb::numpy>(batch.Raw(spec.name), shape.size(), shape.data(), keeper,
                                         nullptr, ToDlpackType(spec.type)));

@@ -2,12 +2,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "python/calls/attached.h"
 #include "python/calls/function_calls.h"
 #include "python/calls/raised.h"
 #include "python/calls/shared_slabs.h"
+#include "python/convert/array_type.h"
+#include "recpack/base/bytes.h"
 #include "recpack/base/error.h"
 #include "recpack/example/builder.h"
 
@@ -28,9 +31,16 @@ void Add(const FeatureView& feature, ExampleBuilder& builder) {
   }
 }
 
+// Room for a function's arrays in memory shared with it, one after another. Behind a ragged array
+// is the number of its rows, i64.
+size_t Room(const ArraySpec& array) {
+  const bool ragged = array.rows == ArrayRows::kRagged;
+  return SharedPlace(array.sample_bytes) + (ragged ? SharedPlace(sizeof(int64_t)) : 0);
+}
+
 size_t TotalBytes(const std::vector<ArraySpec>& arrays) {
   size_t bytes = 0;
-  for (const ArraySpec& array : arrays) bytes += SharedPlace(array.sample_bytes);
+  for (const ArraySpec& array : arrays) bytes += Room(array);
   return bytes;
 }
 
@@ -80,7 +90,7 @@ CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
 }
 
 // Writes the batch's description at 0: one value per array in names, types, offsets and dimensions,
-// with that many values in `shapes` (of one sample); ids and mask.
+// with that many values in `shapes`; ids and mask.
 BatchMessage Write(BatchView& batch, std::span<uint8_t> memory) {
   std::vector<ByteView> names, types;
   std::vector<int64_t> offsets, dimensions, shapes;
@@ -88,8 +98,9 @@ BatchMessage Write(BatchView& batch, std::span<uint8_t> memory) {
     names.push_back(AsBytes(array.name));
     types.push_back(AsBytes(ElementName(array.type)));
     offsets.push_back(static_cast<int64_t>(array.offset));
-    dimensions.push_back(static_cast<int64_t>(array.shape.size()));
-    shapes.insert(shapes.end(), array.shape.begin(), array.shape.end());
+    const auto shape = ShapeOf<int64_t>(array, batch.Rows(array.name));
+    dimensions.push_back(static_cast<int64_t>(shape.size()));
+    shapes.insert(shapes.end(), shape.begin(), shape.end());
   }
   const std::vector<int64_t> ids(batch.ids.begin(), batch.ids.end());
   ExampleBuilder builder;
@@ -113,9 +124,18 @@ BatchMessage Write(BatchView& batch, std::span<uint8_t> memory) {
 void CopyTo(const std::vector<ArraySpec>& arrays, std::span<uint8_t* const> out,
             std::span<const uint8_t> memory) {
   size_t at = 0;
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    std::memcpy(out[i], memory.data() + at, arrays[i].sample_bytes);
-    at += SharedPlace(arrays[i].sample_bytes);
+  auto to = out.begin();
+  for (const ArraySpec& array : arrays) {
+    const uint8_t* const from = memory.data() + at;
+    size_t bytes = array.sample_bytes;
+    uint8_t* const values = *to++;
+    if (array.rows == ArrayRows::kRagged) {
+      const auto rows = LoadLittleEndian<int64_t>(from + SharedPlace(bytes));
+      StoreLittleEndian(*to++, rows);
+      bytes = std::min(bytes, bytes / array.shape[0] * static_cast<size_t>(rows));
+    }
+    std::memcpy(values, from, bytes);
+    at += Room(array);
   }
 }
 

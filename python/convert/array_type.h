@@ -4,11 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "python/convert/choice.h"
 #include "recpack/loader/array_spec.h"
 
 namespace recpack::python {
@@ -34,7 +36,21 @@ inline nanobind::dlpack::dtype ToDlpackType(ElementType type) {
   return {};
 }
 
-// Returns an array's name, type and shape of a sample for Python.
-using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>>;
+constexpr Words<ArrayRows, 3> kRows = {{{"samples", ArrayRows::kSamples},
+                                        {"ragged", ArrayRows::kRagged},
+                                        {"offsets", ArrayRows::kOffsets}}};
+
+// An array's name, type, shape of a sample, and kind of rows, for Python.
+using ArrayTuple = std::tuple<std::string, std::string, std::vector<uint32_t>, std::string>;
+
+// Returns the shape of an array with so many rows.
+template <typename Extent>
+std::vector<Extent> ShapeOf(const ArraySpec& spec, size_t rows) {
+  std::vector<Extent> shape = {static_cast<Extent>(rows)};
+  // The first dimension of a ragged array is that of its rows.
+  const ptrdiff_t first = spec.rows == ArrayRows::kRagged ? 1 : 0;
+  shape.insert(shape.end(), spec.shape.begin() + first, spec.shape.end());
+  return shape;
+}
 
 }  // namespace recpack::python

@@ -18,12 +18,11 @@ struct HeldArray {
   std::shared_ptr<const Batch> batch;
   const ArraySpec* spec = nullptr;  // of the batch
 
-  // Returns (samples, ...).
+  // Returns (samples, ...), or (rows, ...) of a ragged array.
   template <typename Extent>
   std::vector<Extent> shape() const {
-    std::vector<Extent> shape = {batch->size()};
-    shape.insert(shape.end(), spec->shape.begin(), spec->shape.end());
-    return shape;
+    const auto index = static_cast<size_t>(spec - batch->arrays().data());
+    return ShapeOf<Extent>(*spec, batch->Rows(index));
   }
 };
 

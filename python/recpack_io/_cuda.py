@@ -23,14 +23,14 @@ class HostMemory:
         """Page-locks the slab with these arrays of a batch, unless it is locked already.
 
         Args:
-            tensors: All arrays of the batch.
+            tensors: Arrays of the batch with a row per sample.
             samples: Number of samples of the batch, which may be below the batch size.
             batch_size: Number of samples that the slab has room for.
 
         Raises:
             DeviceError: If the memory cannot be page-locked.
         """
-        if samples == 0:
+        if samples == 0 or not tensors:
             return
         begin = min(tensor.data_ptr() for tensor in tensors)
         if begin in self._locked:

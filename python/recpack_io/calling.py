@@ -14,6 +14,7 @@ class SampleCaller:
 
     def __init__(self, function: Function, keyed=on_a_thread):
         self._function, self._keyed = function, keyed
+        self.rooms = function.rooms()  # bytes of each array at most, and whether it is ragged
 
     def __call__(self, features, id, epoch, position, key, image, crop=None) -> list[np.ndarray]:  # noqa: A002
         key = Key(*key)

@@ -124,6 +124,10 @@ def Numbers(name: str, **values: Unpack[NumbersOptions]) -> _core.NumbersField: 
         length: Values per sample; 1 gives shape (N,).
         ragged: Accept up to `length` values, fill up with `padding`, and add an array NAME_length.
         truncate: Truncate longer lists of a ragged field.
+        offsets: Do not fill up a ragged field: the values of all samples lie one behind the other,
+            and an array NAME_offsets of int64 is added: sample i has the values offsets[i] to
+            offsets[i + 1] - 1. Of the room for `length` values per sample only what is used takes
+            memory.
     """
     return _set(_core.NumbersField(), {'name': name, **values})
 
@@ -135,7 +139,7 @@ def Bytes(name: str, **values: Unpack[BytesOptions]) -> _core.BytesField:  # noq
         name: Name of the array.
         shape: Shape per sample.
         ragged: Accept up to that many bytes, fill up with 0, and add an array NAME_length.
-        feature, truncate: As in Numbers.
+        feature, truncate, offsets: As in Numbers.
     """
     return _set(_core.BytesField(), {'name': name, **values})
 

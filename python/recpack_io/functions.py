@@ -1,6 +1,8 @@
 """User functions on samples and batches, and the objects that they are called with."""
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -121,18 +123,46 @@ class BatchArrays(_Keyed, dict[str, Any]):
         self._key, self.epoch, self.position, self.ids, self.mask = key, epoch, position, ids, mask
 
 
-def kind_and_shape(declared: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+@dataclass(frozen=True)
+class Ragged:
+    """The first dimension of a function's array whose length differs from sample to sample.
+
+    Batches hold the rows of all samples one behind the other, without padding, and an array NAME_offsets of
+    int64: sample i has the rows offsets[i] to offsets[i + 1] - 1.
+
+    Args:
+        most: Rows of a sample at most. Batches keep room for so many, of which only what is used takes memory.
+    """
+
+    most: int
+
+    def __post_init__(self) -> None:
+        if not 0 < operator.index(self.most) < 1 << 31:
+            raise ValueError(f'a ragged dimension has at least one row at most, not {self.most}')
+
+
+def kind_and_shape(declared: Any) -> tuple[np.dtype[Any], tuple[Any, ...]]:
     """Parses the declaration of a sample's array: a type, or (type, shape)."""
     kind, shape = declared if isinstance(declared, tuple) else (declared, ())
     kind = np.dtype(kind).newbyteorder('=')  # as in batches
-    return kind, (shape,) if isinstance(shape, int) else tuple(shape)
+    return kind, (shape,) if isinstance(shape, int | Ragged) else tuple(shape)
 
 
-def _core_array(name: str, declared: Any) -> tuple[str, str, tuple[int, ...]]:
+def _is_ragged(shape: tuple[Any, ...]) -> bool:
+    return bool(shape) and isinstance(shape[0], Ragged)
+
+
+def _most(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    return (shape[0].most, *shape[1:]) if _is_ragged(shape) else shape
+
+
+def _core_array(name: str, declared: Any) -> tuple[str, str, tuple[int, ...], str]:
     kind, shape = kind_and_shape(declared)
     if kind.name not in TYPES:
         raise TypeError(f'array {name!r} is declared as {kind.name}; there are {", ".join(TYPES)}')
-    return name, TYPES[kind.name], shape
+    if any(isinstance(extent, Ragged) for extent in shape[1:]):
+        raise TypeError(f'array {name!r} is declared as {shape}: only its first dimension can be ragged')
+    return name, TYPES[kind.name], _most(shape), 'ragged' if _is_ragged(shape) else 'samples'
 
 
 @dataclass(frozen=True)
@@ -153,9 +183,14 @@ class Declared:
         """Name of the function in messages."""
         return str(getattr(self.call, '__qualname__', type(self.call).__name__))
 
-    def core_arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Returns name, type and sample shape of each array, for the core."""
+    def core_arrays(self) -> list[tuple[str, str, tuple[int, ...], str]]:
+        """Returns name, type, sample shape and kind of rows of each array, for the core."""
         return [_core_array(name, declared) for name, declared in self.arrays.items()]
+
+    def rooms(self) -> list[tuple[int, bool]]:
+        """Returns the bytes of a sample, at most, and whether it is ragged, of each array."""
+        parsed = [kind_and_shape(declared) for declared in self.arrays.values()]
+        return [(kind.itemsize * math.prod(_most(shape)), _is_ragged(shape)) for kind, shape in parsed]
 
     def checked(self, result: Any) -> list[npt.NDArray[Any]]:
         """Converts the result of a call to the declared arrays, in the order of `arrays`.
@@ -178,7 +213,13 @@ class Declared:
     def _checked(self, who: str, name: str, value: Any) -> npt.NDArray[Any]:
         kind, shape = kind_and_shape(self.arrays[name])
         array = np.asarray(value, kind) if type(value) in (int, bool) else np.asarray(value)
-        if array.shape != shape:
+        if _is_ragged(shape):
+            if array.ndim != len(shape) or array.shape[1:] != shape[1:]:
+                inner = ', '.join(map(str, shape[1:]))
+                raise ValueError(f'{who} gave {name!r} of shape {array.shape}, declared is (rows, {inner})')
+            if len(array) > shape[0].most:
+                raise ValueError(f'{who} gave {name!r} with {len(array)} rows, declared are {shape[0].most} at most')
+        elif array.shape != shape:
             raise ValueError(f'{who} gave {name!r} of shape {array.shape}, declared is {shape}')
         if not (np.can_cast(array.dtype, kind, 'safe') or array.dtype.kind == kind.kind == 'f'):
             raise TypeError(f'{who} gave {name!r} as {array.dtype}, declared is {kind.name}: '
@@ -198,8 +239,9 @@ class Function(Declared):
         call: The function.
         arrays: Returned arrays by name: a type, or (type, shape), such as
             {"boxes": ("float32", (10, 4)), "area": "float32"}. Types: uint8, int32, int64, uint64,
-            float16, float32. Batches prepend the batch size to the shape. Safe casts are made, and
-            float64 is rounded; other casts are errors.
+            float16, float32. Batches prepend the batch size to the shape. Where each sample has
+            another number of rows, the first dimension is Ragged(most): ("float32", (Ragged(500), 4)).
+            Safe casts are made, and float64 is rounded; other casts are errors.
         stream: Functions with the same number draw the same random numbers. Default: the function's
             index in the loader.
         image: An Image field that makes `sample.image`: uint8, cropped, resized, flipped and
@@ -221,6 +263,11 @@ class BatchFunction(Declared):
     Args:
         call: The function. Returns a dictionary of the arrays declared in `arrays`, or None if
             there are none.
-        arrays: Added arrays, as in Function, with the shape of one sample.
+        arrays: Added arrays, as in Function, with the shape of one sample; not ragged.
         stream: As in Function.
     """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(ragged for _, ragged in self.rooms()):
+            raise TypeError('a batch function cannot add ragged arrays: give them by a Function')

@@ -106,6 +106,15 @@ class Loader(AheadLoader):
         if self._sharding is not None:
             self._check(options.get('batch_size', 256), options.get('last_batch', 'drop'))
         super().__init__(dataset, recipe, ahead=0 if self._sharding is None else ahead, **options)
+        self._refuse_ragged()
+
+    def _refuse_ragged(self) -> None:
+        if self._sharding is None or len(self._sharding.device_set) == 1:
+            return
+        if ragged := [name for name, rows in self._rows().items() if rows == 'ragged']:
+            self.close()
+            raise InvalidArgumentError(f"several devices cannot share the array '{ragged[0]}', which is ragged "
+                                       'with offsets: let it be padded')
 
     def _check(self, batch_size: int, last_batch: str) -> None:
         devices = len(self._sharding.addressable_devices)

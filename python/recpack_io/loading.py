@@ -21,6 +21,7 @@ from recpack_io.views import select
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
     from recpack_io._core import Batch as CoreBatch, Record  # a class here has a _core itself
     from recpack_io.options import Cache, LastBatch, OnBadRecord, Order, Share
@@ -190,7 +191,7 @@ class Loader:
     def close(self) -> None:
         """Ends the threads and worker processes. Batches that are held stay valid.
 
-        Called on destruction and at exit. A function that runs for more than another second is
+        Called at the end of `with`, on destruction and at exit. A function that runs for more than another second is
         interrupted by a SystemExit.
         """
         self._closed = True
@@ -199,6 +200,12 @@ class Loader:
             self._functions.stop()
         if self._core is not None:
             self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __del__(self):
         self.close()
@@ -223,9 +230,17 @@ class Loader:
         return [self._batch_type(core)]
 
     @property
-    def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Type, such as "f32" or "bf16", and sample shape of each array, by name."""
-        return {name: (kind, tuple(shape)) for name, kind, shape in self._core.arrays()}
+    def arrays(self) -> dict[str, tuple[str, tuple[int | None, ...]]]:
+        """Type, such as "f32" or "bf16", and sample shape of each array, by name.
+
+        The first dimension of a ragged array with offsets is None.
+        """
+        return {name: (kind, (None, *shape[1:]) if rows == 'ragged' else tuple(shape))
+                for name, kind, shape, rows in self._core.arrays()}
+
+    def _rows(self) -> dict[str, str]:
+        """Returns what the rows of each array are: 'samples', 'ragged' or 'offsets'."""
+        return {name: rows for name, _, _, rows in self._core.arrays()}
 
     def set_epoch(self, epoch: int) -> None:
         """Makes the next iteration this epoch, from its beginning.

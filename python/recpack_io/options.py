@@ -110,6 +110,7 @@ class NumbersOptions(TypedDict, total=False):
     ragged: bool
     truncate: bool
     padding: float
+    offsets: bool
 
 
 class BytesOptions(TypedDict, total=False):
@@ -119,3 +120,4 @@ class BytesOptions(TypedDict, total=False):
     shape: Sequence[int]
     ragged: bool
     truncate: bool
+    offsets: bool

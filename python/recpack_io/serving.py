@@ -114,18 +114,25 @@ def _call_sample(callers: list, shared: np.ndarray, message: bytes) -> None:
     finally:
         features.end()
     at = 0
-    for array in arrays:
+    for array, (most, ragged) in zip(arrays, callers[number].rooms):
         shared[at:at + array.nbytes] = array.reshape(-1).view(np.uint8)
-        at += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+        at += _place(most)
+        if ragged:  # behind it is the number of rows
+            shared[at:at + 8].view(np.int64)[0] = len(array)
+            at += _place(8)
+
+
+def _place(nbytes: int) -> int:
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
 def _call_batch(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes,
                 descriptor: int) -> None:
-    (number, epoch, position, low, high, seed, samples, slab_number, slab_bytes,
+    (number, epoch, position, low, high, seed, _, slab_number, slab_bytes,
      example_bytes) = _BATCH.unpack(message)
     slab = np.frombuffer(slabs.of(slab_number, slab_bytes, descriptor), np.uint8)
     about = _core.Features(shared[:example_bytes])
-    arrays = _arrays(about, slab, samples)
+    arrays = _arrays(about, slab)
     ids, mask = np.asarray(about['ids'], np.uint64), about['mask']
     callers[number](arrays, epoch, position, ids, mask, (low, high, seed))
     arrays.clear()
@@ -136,7 +143,7 @@ def _call_batch(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes
                                    'the memory is that of later batches')
 
 
-def _arrays(about: _core.Features, slab: np.ndarray, samples: int) -> dict[str, np.ndarray]:
+def _arrays(about: _core.Features, slab: np.ndarray) -> dict[str, np.ndarray]:
     """Returns views of the slab by name, except arrays of types that NumPy does not support."""
     back = {ours: np.dtype(name) for name, ours in TYPES.items()}
     names, types = (_texts(about[name]) for name in ('names', 'types'))
@@ -144,8 +151,8 @@ def _arrays(about: _core.Features, slab: np.ndarray, samples: int) -> dict[str, 
     for name, kind, offset, dimensions in zip(names, types, about['offsets'], about['dimensions']):
         shape, shapes = shapes[:dimensions], shapes[dimensions:]
         if kind in back:
-            count = samples * int(np.prod(shape, dtype=np.int64)) * back[kind].itemsize
-            arrays[name] = slab[offset:offset + count].view(back[kind]).reshape(samples, *shape)
+            count = int(np.prod(shape, dtype=np.int64)) * back[kind].itemsize
+            arrays[name] = slab[offset:offset + count].view(back[kind]).reshape(*shape)
     return arrays
 
 

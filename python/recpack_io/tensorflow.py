@@ -72,7 +72,9 @@ class Loader(loading.Loader):
     @property
     def element_spec(self) -> dict[str, tf.TensorSpec]:
         """Specification of a batch. The first dimension is None if the last batch may be short."""
-        return {name: self._spec(name, _TYPES[kind], shape)
+        rows = self._rows()
+        return {name: self._spec(name, _TYPES[kind], shape) if rows[name] == 'samples'
+                else tf.TensorSpec(shape or (None,), _TYPES[kind], name)
                 for name, (kind, shape) in self.arrays.items()}
 
     def _spec(self, name: str, kind: tf.DType, shape=()) -> tf.TensorSpec:

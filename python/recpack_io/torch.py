@@ -168,7 +168,7 @@ class Loader(AheadLoader):
         return bool(self._page_lock)
 
     @property
-    def arrays(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+    def arrays(self) -> dict[str, tuple[str, tuple[int | None, ...]]]:
         """Type, such as "f32" or "bf16", and sample shape of each tensor, by name."""
         return {name: (kind, (shape[2], *shape[:2]) if name in self._channels_last else shape)
                 for name, (kind, shape) in super().arrays.items()}
@@ -196,7 +196,10 @@ class Loader(AheadLoader):
         return host, None
 
     def _lock(self, host: Batch, core) -> None:
-        self._memory.lock(list(host.values()), len(core), self._options['batch_size'])
+        # What is ragged has another size in each batch: its copies are not asynchronous.
+        rows = self._rows()
+        even = [tensor for name, tensor in host.items() if rows[name] == 'samples']
+        self._memory.lock(even, len(core), self._options['batch_size'])
 
     def _copy(self, host: Batch, core) -> tuple[Batch, torch.cuda.Event]:
         with torch.cuda.stream(self._stream):  # and on its device

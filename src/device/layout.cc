@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <variant>
 
+#include "recpack/base/error.h"
+#include "src/base/format.h"
+
 namespace recpack {
 namespace {
 
@@ -33,6 +36,12 @@ DeviceLayout LayOut(const Loader& loader) {
   const size_t samples = loader.options().batch_size;
   DeviceLayout layout;
   for (const ArraySpec& array : given) {
+    if (array.rows == ArrayRows::kRagged) {
+      throw Error(
+          ErrorKind::kUnsupported,
+          format("array '{}' is ragged with offsets, which no device is fed with", array.name), {},
+          "let it be padded, or copy host batches yourself");
+    }
     layout.slab_bytes = std::max(layout.slab_bytes, array.offset + array.sample_bytes * samples);
   }
   layout.slot_bytes = Align(layout.slab_bytes);

@@ -11,6 +11,7 @@
 
 #include "recpack/base/error.h"
 #include "recpack/loader/stats.h"
+#include "tests/base/error_of.h"
 #include "tests/base/other_threads.h"
 #include "tests/device/feeding.h"
 
@@ -232,6 +233,17 @@ TEST(Feeder, AllDevicesMakeEquallyManySteps) {
 }
 
 // Its consumers would only get ends of epochs.
+TEST(Feeder, RefusesRaggedArraysWithOffsets) {
+  const SmallSplit split(20);
+  LoaderOptions options = SmallOptions();
+  options.fields.push_back(
+      NumbersField{.name = "words", .length = 4, .ragged = true, .offsets = true});
+  const Error error =
+      ErrorOf([&] { DeviceFeeder(Dataset::Open(split.folder()), options, {.runtime = nullptr}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUnsupported);
+  EXPECT_THAT(error.what(), HasSubstr("array 'words' is ragged with offsets"));
+}
+
 TEST(Feeder, RefusesEpochsWithoutAStep) {
   const SmallSplit split(20);  // two batches
   const Dataset dataset = Dataset::Open(split.folder());

@@ -44,6 +44,16 @@ class Batches(Flight):
     def test_batches_are_those_of_the_local_loader(self):
         self.assert_same_batches()
 
+    def test_ragged_arrays(self):
+        with recpack_io.Writer(self.folder / 'ragged') as writer:
+            for i in range(40):
+                writer.write({'tokens': np.arange(i % 7)})
+        fields = [recpack_io.Numbers('tokens', length=6, ragged=True, offsets=True)]
+        local, ours = self.both(dataset=recpack_io.open(self.folder / 'ragged'), batch_size=7, last_batch='keep',
+                                of_servers={'fields': fields})
+        self.assert_same_epoch(local, ours)
+        self.assertEqual(ours.arrays['tokens'], ('i64', (None,)))
+
     def test_more_servers_than_steps(self):
         local, ours = self.both('cifar10-train', servers=3, batch_size=40, last_batch='keep', order='global')
         for _ in range(2):

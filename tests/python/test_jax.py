@@ -202,6 +202,16 @@ class Jax(InFolder):
             self.assertEqual(batch['image'].sharding, place)
             self.same(self.batches(device=place))
 
+    def test_ragged(self):
+        def times(sample):
+            return {'times': np.full(sample.id % 3, sample.id)}
+        fields = [recpack_io.Id(), recpack_io.Function(times, {'times': ('int64', recpack_io.Ragged(2))})]
+        for batch in self.batches(recipe=None, fields=fields, device=jax.devices()[1]):
+            self.assertEqual(batch['times'].tolist(), [n for n in batch['id'].tolist() for _ in range(n % 3)])
+            self.assertEqual(np.diff(batch['times_offsets']).tolist(), [n % 3 for n in batch['id'].tolist()])
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "cannot share the array 'times', which is ragged"):
+            self.batches(recipe=None, fields=fields, device=jax.devices())
+
     def test_what_devices_cannot_share(self):
         devices = jax.devices()
         for said, options in (

@@ -42,6 +42,14 @@ class TensorFlow(InFolder):
                 for name in expected:
                     np.testing.assert_array_equal(mine[name].numpy(), expected[name])
 
+    def test_ragged_elements(self):
+        def times(sample):
+            return {'times': np.full(sample.id % 3, sample.id)}
+        fields = [recpack_io.Id(), recpack_io.Function(times, {'times': ('int64', recpack_io.Ragged(2))})]
+        for batch in self.loader(recipe=None, fields=fields).as_dataset():
+            rows = tf.RaggedTensor.from_row_splits(batch['times'], batch['times_offsets'])
+            self.assertEqual(rows.to_list(), [[number] * (number % 3) for number in batch['id'].numpy().tolist()])
+
     def test_elements_without_a_copy(self):
         given = []
 

@@ -41,8 +41,7 @@ LastBatch ParseLastBatch(const std::string& text) {
 std::string DigestArrays(const Batch& batch) {
   Sha256 digest;
   for (size_t i = 0; i < batch.arrays().size(); ++i) {
-    digest.Update(
-        {static_cast<const uint8_t*>(batch.Raw(i)), batch.arrays()[i].sample_bytes * batch.size()});
+    digest.Update({static_cast<const uint8_t*>(batch.Raw(i)), batch.Bytes(i)});
   }
   digest.Update(ByteView(batch.mask()).first(batch.size()));
   return Hex(digest.Finish());

@@ -30,14 +30,18 @@ class Batch {
   uint32_t size() const noexcept { return size_; }
   const std::vector<ArraySpec>& arrays() const noexcept { return *arrays_; }
 
-  // Returns the array's size() samples, contiguous. Throws Error (kInvalidArgument) if there is no
-  // array of that name.
+  // Returns the array's rows, contiguous: of size() samples, unless it is ragged. Throws Error
+  // (kInvalidArgument) if there is no array of that name.
   template <typename T>
   const T* Data(const std::string& name) const {
     return static_cast<const T*>(Raw(name));
   }
   const void* Raw(const std::string& name) const;
   const void* Raw(size_t array) const noexcept { return slab_.get() + (*arrays_)[array].offset; }
+  // Returns the extent of the array's first dimension (ArrayRows).
+  size_t Rows(size_t array) const noexcept;
+  // Returns the size of these rows.
+  size_t Bytes(size_t array) const noexcept;
 
   // False if an experiment (RequestMode(), recprobe gain) asked for this batch; it is then repeated
   // or synthetic.

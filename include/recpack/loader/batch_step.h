@@ -32,12 +32,14 @@ class BatchView {
   const std::vector<ArraySpec>& arrays() const noexcept { return arrays_; }
   // Throws Error (kInvalidArgument) if there is no array of that name.
   const ArraySpec& Spec(const std::string& name) const;
-  // Returns the array's `size` samples, contiguous.
+  // Returns the array's rows, contiguous: of `size` samples, unless it is ragged.
   uint8_t* Raw(const std::string& name) const { return slab_ + Spec(name).offset; }
   template <typename T>
   T* Data(const std::string& name) const {
     return reinterpret_cast<T*>(Raw(name));
   }
+  // Returns the extent of the array's first dimension (ArrayRows).
+  size_t Rows(const std::string& name) const;
 
  private:
   const std::vector<ArraySpec>& arrays_;

@@ -20,9 +20,13 @@ struct NumbersField {
   std::string feature;                   // empty: same as the name
   ElementType type = ElementType::kI64;  // kI64 or kI32 for int64 features, kF32 for float features
   uint32_t length = 1;                   // if 1 and not ragged, the shape is (batch)
-  bool ragged = false;
+  bool ragged = false;                   // up to `length` values
   bool truncate = false;  // ragged only: truncate longer lists; otherwise they are errors
   double padding = 0;
+  // Ragged only. False: samples are padded to `length`, and NAME_length holds the numbers of
+  // values. True: they lie one behind the other, without padding, and NAME_offsets says where
+  // (ArrayRows).
+  bool offsets = false;
 };
 
 // Bytes, copied unchanged: exactly of this shape, or ragged (text).
@@ -32,6 +36,7 @@ struct BytesField {
   std::vector<uint32_t> shape;
   bool ragged = false;  // shape has one dimension, the maximum length
   bool truncate = false;
+  bool offsets = false;  // as in NumbersField
 };
 
 // Ordinal of the record in the split, i64.

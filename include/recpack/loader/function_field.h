@@ -29,15 +29,17 @@ struct SampleView {
   const ExampleView& example;
   uint64_t id;  // ordinal of the record in the split
   uint64_t epoch;
-  uint64_t position;              // in the epoch, over all ranks
-  KeyedRandom random;             // keyed by (seed, epoch, position) and the field's stream
-  std::span<uint8_t* const> out;  // per array: sample_bytes to write; all must be written
-  PixelView picture;              // made as the field's `picture` says, contiguous
-  PictureCrop crop;               // of `picture`
+  uint64_t position;   // in the epoch, over all ranks
+  KeyedRandom random;  // keyed by (seed, epoch, position) and the field's stream
+  // Per array: sample_bytes to write, all of them. A ragged array has two: of its rows as many are
+  // written as there are, and behind it is the i64 that tells how many.
+  std::span<uint8_t* const> out;
+  PixelView picture;  // made as the field's `picture` says, contiguous
+  PictureCrop crop;   // of `picture`
 };
 
 struct FunctionField {
-  std::vector<ArraySpec> arrays;  // at least one
+  std::vector<ArraySpec> arrays;  // at least one; the loader adds the offsets of ragged ones
   // Called by several threads at once. An exception reaches the consumer nested in an Error with
   // the record's place. An Error of kind kCorrupt may be substituted like a bad record; other
   // exceptions never are. The output must be a function of the input only, otherwise batches are

@@ -241,8 +241,8 @@ class Feed:
         """Returns the seed."""
         return self._begun.seed
 
-    def arrays(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Returns name, type and sample shape of each array."""
+    def arrays(self) -> list[tuple[str, str, tuple[int, ...], str]]:
+        """Returns name, type, sample shape and kind of rows of each array."""
         return self._begun.arrays
 
     def substitutions(self) -> list[tuple]:

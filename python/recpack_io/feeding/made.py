@@ -33,7 +33,7 @@ class Begun:
     audit: str
     order: str
     seed: int
-    arrays: list[tuple[str, str, tuple[int, ...]]]
+    arrays: list[tuple[str, str, tuple[int, ...], str]]
 
 
 class MadeBatch:

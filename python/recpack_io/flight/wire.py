@@ -21,7 +21,7 @@ _KINDS = {kind.__name__: kind for kind in vars(errors).values() if isinstance(ki
 def to_begun(text: bytes) -> Begun:
     """Parses the result of begun_text()."""
     about = json.loads(text)
-    about['arrays'] = [(name, kind, tuple(shape)) for name, kind, shape in about['arrays']]
+    about['arrays'] = [(name, kind, tuple(shape), rows) for name, kind, shape, rows in about['arrays']]
     return Begun(**about)
 
 

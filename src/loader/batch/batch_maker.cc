@@ -1,6 +1,7 @@
 #include "src/loader/batch/batch_maker.h"
 
 #include "src/loader/batch/batch_worker.h"
+#include "src/loader/batch/ragged_rows.h"
 
 namespace recpack {
 
@@ -18,6 +19,14 @@ Batch BatchMaker::Make(const BatchFacts& facts, std::string token, const BatchMe
   batch.views_ = &memory.views;
   batch.mask_ = &memory.mask;
   return batch;
+}
+
+size_t Batch::Rows(size_t array) const noexcept {
+  return RowsOf(*arrays_, array, size_, slab_.get());
+}
+
+size_t Batch::Bytes(size_t array) const noexcept {
+  return Rows(array) * RowBytes((*arrays_)[array]);
 }
 
 const void* Batch::Raw(const std::string& name) const {

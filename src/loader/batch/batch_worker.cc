@@ -5,6 +5,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/text.h"
 #include "src/base/format.h"
+#include "src/loader/batch/ragged_rows.h"
 
 namespace recpack {
 namespace {
@@ -17,6 +18,12 @@ class FunctionWorker final : public BatchWorker {
         stream_(FunctionStream(RandomStream::kBatchFunction, function.stream)) {
     if (!call_) {
       throw Error(ErrorKind::kInvalidArgument, "a batch function is empty", {}, "give it a call");
+    }
+    // They are packed when the samples are there, before it is called.
+    const auto is_ragged = [](const ArraySpec& array) { return array.rows != ArrayRows::kSamples; };
+    if (std::ranges::any_of(arrays_, is_ragged)) {
+      throw Error(ErrorKind::kInvalidArgument, "a batch function cannot add ragged arrays", {},
+                  "let a function of samples give them");
     }
   }
 
@@ -34,6 +41,11 @@ class FunctionWorker final : public BatchWorker {
 
 const ArraySpec& BatchView::Spec(const std::string& name) const { return FindArray(arrays_, name); }
 
+size_t BatchView::Rows(const std::string& name) const {
+  const auto array = static_cast<size_t>(&Spec(name) - arrays_.data());
+  return RowsOf(arrays_, array, size, slab_);
+}
+
 const ArraySpec& FindArray(const std::vector<ArraySpec>& arrays, const std::string& name) {
   const auto found = std::ranges::find(arrays, name, &ArraySpec::name);
   if (found != arrays.end()) return *found;
@@ -41,8 +53,9 @@ const ArraySpec& FindArray(const std::vector<ArraySpec>& arrays, const std::stri
               "it has: " + JoinNames(arrays, &ArraySpec::name));
 }
 
-std::vector<ArraySpec> DeclaredArrays(std::vector<ArraySpec> arrays, const char* what) {
-  for (ArraySpec& array : arrays) {
+std::vector<ArraySpec> DeclaredArrays(const std::vector<ArraySpec>& given, const char* what) {
+  std::vector<ArraySpec> arrays;
+  for (ArraySpec array : given) {
     array.sample_bytes = ElementBytes(array.type);
     for (const uint32_t extent : array.shape) array.sample_bytes *= extent;
     if (array.name.empty() || array.sample_bytes == 0) {
@@ -51,6 +64,15 @@ std::vector<ArraySpec> DeclaredArrays(std::vector<ArraySpec> arrays, const char*
           format("array '{}' of {} has {} bytes a sample", array.name, what, array.sample_bytes),
           {}, "give it a name and a shape without zeros");
     }
+    const bool ragged = array.rows == ArrayRows::kRagged;
+    if (array.rows == ArrayRows::kOffsets || (ragged && array.shape.empty())) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  format("array '{}' of {} cannot have these rows", array.name, what), {},
+                  "a ragged array has a first dimension, the most rows of a sample, and gets its "
+                  "offsets by itself");
+    }
+    arrays.push_back(std::move(array));
+    if (ragged) arrays.push_back(OffsetsOf(arrays.back()));
   }
   return arrays;
 }

@@ -28,9 +28,9 @@ std::unique_ptr<BatchWorker> MakeBatchWorker(const BatchStep& step,
                                              const std::vector<ArraySpec>& arrays);
 std::unique_ptr<BatchWorker> MakeMixer(const MixImages& mix, const std::vector<ArraySpec>& arrays);
 
-// Checks declared arrays and fills in sample_bytes. `what` names their owner in messages. Throws
-// Error (kInvalidArgument).
-std::vector<ArraySpec> DeclaredArrays(std::vector<ArraySpec> arrays, const char* what);
+// Checks declared arrays, fills in sample_bytes, and adds the offsets of ragged ones behind them.
+// `what` names their owner in messages. Throws Error (kInvalidArgument).
+std::vector<ArraySpec> DeclaredArrays(const std::vector<ArraySpec>& given, const char* what);
 
 // Returns the array. Throws Error (kInvalidArgument) that lists the arrays if it is missing.
 const ArraySpec& FindArray(const std::vector<ArraySpec>& arrays, const std::string& name);

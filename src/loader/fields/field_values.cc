@@ -7,6 +7,7 @@
 #include "recpack/base/error.h"
 #include "recpack/loader/feature.h"
 #include "src/base/format.h"
+#include "src/loader/batch/ragged_rows.h"
 #include "src/loader/fields/field_writer.h"
 #include "src/loader/fields/picture.h"
 
@@ -30,6 +31,32 @@ uint32_t Taken(const std::string& feature, size_t count, uint32_t most, bool rag
          ragged ? "make the field longer, or let it truncate" : "let the field be ragged");
 }
 
+// Adds what tells the numbers of values of a ragged array: offsets, or lengths of padded samples.
+void AddCounts(std::vector<ArraySpec>& arrays, bool offsets) {
+  ArraySpec& ragged = arrays.back();
+  if (offsets) {
+    ragged.rows = ArrayRows::kRagged;
+    arrays.push_back(OffsetsOf(ragged));
+  } else {
+    arrays.push_back(Spec(ragged.name + "_length", ElementType::kI32, {}));
+  }
+}
+
+void StoreCount(uint8_t* to, uint32_t count, bool offsets) {
+  if (offsets) {
+    StoreLittleEndian(to, int64_t{count});
+  } else {
+    StoreLittleEndian(to, static_cast<int32_t>(count));
+  }
+}
+
+// Only what is ragged has offsets.
+void CheckOffsets(const std::string& name, bool ragged, bool offsets) {
+  if (offsets && !ragged) {
+    Refuse(format("field '{}' has offsets and is not ragged", name), "let the field be ragged");
+  }
+}
+
 // Tells whether the type can represent the number, for floats approximately.
 bool Holds(ElementType type, double number) {
   if (type == ElementType::kF32) {
@@ -43,6 +70,7 @@ class NumbersWriter final : public FieldWriter {
  public:
   explicit NumbersWriter(const NumbersField& field) : field_(field) {
     if (field_.feature.empty()) field_.feature = field_.name;
+    CheckOffsets(field_.name, field_.ragged, field_.offsets);
     if (field_.length == 0) Refuse(format("field '{}' has no values", field_.name), "length >= 1");
     if (field_.type != ElementType::kI64 && field_.type != ElementType::kI32 &&
         field_.type != ElementType::kF32) {
@@ -61,7 +89,7 @@ class NumbersWriter final : public FieldWriter {
     std::vector<uint32_t> shape;
     if (field_.ragged || field_.length > 1) shape = {field_.length};
     std::vector<ArraySpec> arrays = {Spec(field_.name, field_.type, shape)};
-    if (field_.ragged) arrays.push_back(Spec(field_.name + "_length", ElementType::kI32, {}));
+    if (field_.ragged) AddCounts(arrays, field_.offsets);
     return arrays;
   }
 
@@ -84,13 +112,13 @@ class NumbersWriter final : public FieldWriter {
     } else {
       Copy<int32_t>(feature.int64_values().data(), count, out[0]);
     }
-    if (field_.ragged) StoreLittleEndian(out[1], static_cast<int32_t>(count));
+    if (field_.ragged) StoreCount(out[1], count, field_.offsets);
   }
 
  private:
   template <typename To, typename From>
   void Copy(const From* values, uint32_t count, uint8_t* out) const {
-    for (uint32_t i = 0; i < field_.length; ++i) {
+    for (uint32_t i = 0; i < (field_.offsets ? count : field_.length); ++i) {
       const To value = i < count ? static_cast<To>(values[i]) : static_cast<To>(field_.padding);
       if constexpr (!std::is_same_v<To, From>) {
         if (i < count && value != values[i]) {
@@ -109,6 +137,7 @@ class BytesWriter final : public FieldWriter {
  public:
   explicit BytesWriter(const BytesField& field) : field_(field) {
     if (field_.feature.empty()) field_.feature = field_.name;
+    CheckOffsets(field_.name, field_.ragged, field_.offsets);
     if (field_.shape.empty() || std::ranges::find(field_.shape, 0u) != field_.shape.end()) {
       Refuse(format("field '{}' has no bytes", field_.name), "give its shape");
     }
@@ -120,7 +149,7 @@ class BytesWriter final : public FieldWriter {
 
   std::vector<ArraySpec> Arrays() const override {
     std::vector<ArraySpec> arrays = {Spec(field_.name, ElementType::kU8, field_.shape)};
-    if (field_.ragged) arrays.push_back(Spec(field_.name + "_length", ElementType::kI32, {}));
+    if (field_.ragged) AddCounts(arrays, field_.offsets);
     return arrays;
   }
 
@@ -138,8 +167,8 @@ class BytesWriter final : public FieldWriter {
     const uint32_t count = Taken(field_.feature, value.size(), static_cast<uint32_t>(bytes),
                                  field_.ragged, field_.truncate);
     if (count > 0) std::memcpy(out[0], value.data(), count);
-    if (count < bytes) std::memset(out[0] + count, 0, bytes - count);
-    if (field_.ragged) StoreLittleEndian(out[1], static_cast<int32_t>(count));
+    if (count < bytes && !field_.offsets) std::memset(out[0] + count, 0, bytes - count);
+    if (field_.ragged) StoreCount(out[1], count, field_.offsets);
   }
 
  private:

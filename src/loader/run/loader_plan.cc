@@ -5,6 +5,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/loader/batch/ragged_rows.h"
 #include "src/loader/run/loader_cache.h"
 
 namespace recpack {
@@ -75,7 +76,8 @@ void LoaderPlan::Add(ArraySpec array, std::vector<ArraySpec>& to) {
   sample_bytes += array.sample_bytes;
   array.offset = slab_bytes;
   thrown_bytes += AlignedArray(array.sample_bytes);
-  slab_bytes += AlignedArray(array.sample_bytes * options.batch_size);
+  slab_bytes += AlignedArray(RowBytes(array) * MostRows(array, options.batch_size));
+  has_ragged |= array.rows == ArrayRows::kRagged;
   to.push_back(std::move(array));
 }
 

@@ -33,6 +33,7 @@ struct LoaderPlan {
   const uint32_t chunks;              // per batch
   std::vector<FieldWriters> writers;  // one for all views, or one per view
   std::shared_ptr<const std::vector<ArraySpec>> arrays;
+  bool has_ragged = false;
   uint64_t sample_bytes = 0;  // sum over the arrays
   uint64_t thrown_bytes = 0;  // the same, with each array aligned to kArrayAlignment
   size_t slab_bytes = 0;      // of a batch

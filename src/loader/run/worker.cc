@@ -4,6 +4,7 @@
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/loader/batch/ragged_rows.h"
 #include "src/loader/data/record_place.h"
 #include "src/loader/data/streams.h"
 #include "src/loader/run/batch_steps.h"
@@ -71,12 +72,14 @@ void Worker::Run() {
   }
 }
 
-// Runs the batch steps, unless a sample failed or was never written.
+// Packs ragged arrays and runs the batch steps, unless a sample failed or was never written.
 void Worker::FinishBatch(uint64_t batch) {
   RingSlot& slot = ring_.slot(batch);
-  if (plan_.batch_workers.empty() || slot.failure || ring_.stopped()) return;
-  clock_.BeginBatch();
+  if (slot.failure || ring_.stopped()) return;
   const BatchPlan at = plan_.schedule.Plan(batch);
+  if (plan_.has_ragged) PackRagged(*plan_.arrays, at.samples, slot.memory->bytes());
+  if (plan_.batch_workers.empty()) return;
+  clock_.BeginBatch();
   try {
     RunBatchSteps(plan_, at, *slot.memory);
   } catch (...) {
