@@ -67,6 +67,21 @@ def loading(_: Setting) -> list[Row]:
                 terms=f'160 photos, 16 times each, warm, 2 threads, batch 128, f32, {LIKE}; {NOTE}')]
 
 
+def functions(_: Setting) -> list[Row]:
+    def ours(label: str, job: str) -> OursInPython:
+        return OursInPython(f'recpack_io, {label}', OURS, job, 'vision')
+    recipe = 'recpack_io, its own recipe'
+    peers = [each for each in crop_peers('sample', 'f32', 'antialias') if each.label in
+             ('torch', 'mds', 'litdata', 'webdataset')]
+    return [Row('python-function', "torchvision's transforms as the user's function: real ImageNet photos", 0,
+                [ours("torchvision's transforms", 'torchvision-0'),
+                 ours("torchvision's transforms, 2 processes", 'torchvision-2'),
+                 ours('crop, then a function in NumPy', 'numpy-0'),
+                 ours('crop, then a function in NumPy, 2 processes', 'numpy-2'),
+                 OursInPython(recipe, REFERENCE, 'crop-torch', 'vision'), *peers], {PEER: 1},
+                terms=f'160 photos, 16 times each, warm, 2 threads or processes, batch 128, f32; peers as in the row above; {NOTE}')]
+
+
 def random_peers(job: str) -> list[ServedPeer]:
     environments = {'array_record': 'py', 'lance': 'py', 'mds': 'streams', 'litdata': 'streams'}
     return [ServedPeer(name, environment, name, job, ('pack-cifar', f'{name}-cifar'))
@@ -110,4 +125,4 @@ def prepare(setting: Setting, say) -> None:
 
 
 def all_rows(setting: Setting) -> list[Row]:
-    return [row for group in (first, access, loading) for row in group(setting)]
+    return [row for group in (first, access, loading, functions) for row in group(setting)]

@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'peers'))
 from common import (RANDOM_BATCH, RANDOM_BATCHES, Job, main, random_batches_of,  # noqa: E402
                     random_ordinals)
-from recipes import CIFAR_BATCH, CROP_BATCH, CROP_SAMPLES  # noqa: E402
+from recipes import CIFAR_BATCH, CROP_BATCH, CROP_SAMPLES, IMAGENET_MEAN, IMAGENET_STD, SIDE  # noqa: E402
 
 import recpack_io  # noqa: E402
 
@@ -67,6 +67,34 @@ def loading(kind: str, framework: str):
                       threads=context.threads, prefetch=PREFETCH)
         return batches_of(made, samples, arrays, f'{recipe}, {context.threads} threads, batch '
                           f'{batch_size}, prefetch {PREFETCH}')
+    return job
+
+
+def own_function(kind: str, workers: int):
+    """Functions of the user on each photo: torchvision's whole recipe on the decoded photo, as of the peers, or NumPy's
+    normalisation of what the loader has cropped."""
+    def job(context) -> Job:
+        import numpy as np
+        import torch
+        from recpack_io.torch import Loader
+        from torchvision.transforms import v2
+        torch.set_num_threads(1)
+        if kind == 'torchvision':
+            transform = v2.Compose([v2.RandomResizedCrop(SIDE, antialias=True), v2.RandomHorizontalFlip(),
+                                    v2.ToDtype(torch.float32), v2.Normalize(IMAGENET_MEAN, IMAGENET_STD)])
+            image = recpack_io.Image(height=SIDE, width=SIDE, then=transform, given='torch', type='f32')
+        else:
+            mean, scale = np.array(IMAGENET_MEAN, 'f'), 1 / np.array(IMAGENET_STD, 'f')
+
+            def normalise(sample):
+                return {'image': ((sample.image - mean) * scale).transpose(2, 0, 1)}
+            cropped = recpack_io.Image(height=SIDE, width=SIDE, crop='random-resized', flip=0.5)
+            image = recpack_io.Function(normalise, {'image': ('float32', (3, SIDE, SIDE))}, image=cropped)
+        label = recpack_io.recipe('imagenet-train')[1]
+        made = Loader(recpack_io.open(context.work / 'loader/sample'), fields=[image, label], batch_size=CROP_BATCH,
+                      threads=context.threads, prefetch=PREFETCH, workers=workers, multiprocessing_context='fork')
+        called = f'in {workers} processes' if workers else f'on {context.threads} threads, one at a time'
+        return batches_of(made, CROP_SAMPLES, of_torch, f'{kind}, called {called}, batch {CROP_BATCH}, prefetch {PREFETCH}')
     return job
 
 
@@ -130,4 +158,5 @@ if __name__ == '__main__':
     main('recpack_io', f"recpack-io {importlib.metadata.version('recpack-io')}",
          {**{f'{kind}-{framework}': loading(kind, framework)
              for kind in ('cifar', 'crop', 'crop-tile') for framework in ('numpy', 'torch')},
+          **{f'{kind}-{workers}': own_function(kind, workers) for kind in ('torchvision', 'numpy') for workers in (0, 2)},
           'record': record, 'feature': feature, 'pread': pread, 'random-batches': random_batches})

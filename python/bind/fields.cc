@@ -102,6 +102,7 @@ void BindImage(nb::module_& module) {
   Word<&ImageField::crop, kCrops>(field, "crop");
   Word<&ImageField::type, kElements>(field, "type");
   Word<&ImageField::layout, kLayouts>(field, "layout");
+  Word<&ImageField::raw_layout, kLayouts>(field, "raw_layout");
   Word<&ImageField::filter, kFilters>(field, "interpolation");
 }
 

@@ -31,6 +31,7 @@ ExampleBuilder& ExampleValues::Set(const nb::dict& features) {
   }
   const Busy busy(*this);
   Drop();
+  given_ = &features;
   // A copy, since the calls below could change the dictionary.
   const nb::list items = nb::borrow<nb::list>(nb::steal(PyDict_Items(features.ptr())));
   kept_.push_back(items);
@@ -116,20 +117,24 @@ void ExampleValues::AddItem(Name name, nb::handle value) {
 
 void ExampleValues::AddBuffer(Name name, nb::handle value) {
   const Py_buffer& view = Hold(name, value);
+  if (view.ndim > 1) AddShape(name, view);
   if (IsBytes(view)) return builder_.AddBytes(name, BufferBytes(view));
-  if (view.ndim > 1) return AddShaped(name, view, value);
+  if (view.ndim > 1) {
+    kept_.push_back(nb::module_::import_("numpy").attr("ravel")(value));  // in C's order
+    return AddBuffer(name, kept_.back());
+  }
   ints_.clear();
   floats_.clear();
   if (AppendNumbers(name, view, ints_, floats_)) return builder_.AddInt64List(name, ints_);
   builder_.AddFloatList(name, floats_);
 }
 
-// Values in C's order, and the shape as another feature.
-void ExampleValues::AddShaped(Name name, const Py_buffer& view, nb::handle value) {
+// Adds the shape as another feature, unless the caller gives one of that name.
+void ExampleValues::AddShape(Name name, const Py_buffer& view) {
+  std::string shape_name = ShapeName(name);
+  if (given_->contains(nb::str(shape_name.data(), shape_name.size()))) return;
   const std::vector<int64_t> shape(view.shape, view.shape + view.ndim);
-  builder_.AddInt64List(names_.emplace_back(ShapeName(name)), shape);
-  kept_.push_back(nb::module_::import_("numpy").attr("ravel")(value));
-  AddBuffer(name, kept_.back());
+  builder_.AddInt64List(names_.emplace_back(std::move(shape_name)), shape);
 }
 
 std::optional<ByteView> ExampleValues::EncodePng(Name name, nb::handle value) {

@@ -22,8 +22,8 @@ class ExampleValues {
   ExampleValues(const ExampleValues&) = delete;
 
   // Takes {name: value}. Integers and bools become int64 values, floats float32, text and bytes
-  // bytes; lists and NumPy arrays become several of them, with the shape in NAME/shape if an array
-  // has several dimensions; uint8 arrays of any shape become bytes, Pillow images PNG files. Throws
+  // bytes; lists and NumPy arrays become several of them, uint8 arrays bytes, with the shape in
+  // NAME/shape if an array has several dimensions; Pillow images become PNG files. Throws
   // Error (kInvalidArgument), with the feature's name, for other values and while another
   // dictionary is being taken; also Python's own errors.
   ExampleBuilder& Set(const nanobind::dict& features);
@@ -39,7 +39,7 @@ class ExampleValues {
   void AddList(Name name, nanobind::handle list);
   void AddItem(Name name, nanobind::handle value);
   void AddBuffer(Name name, nanobind::handle value);
-  void AddShaped(Name name, const Py_buffer& view, nanobind::handle value);
+  void AddShape(Name name, const Py_buffer& view);
   std::optional<ByteView> EncodePng(Name name, nanobind::handle value);  // for Pillow images
   static ByteView ViewBytes(nanobind::handle value);
   static ByteView EncodeText(Name name, nanobind::handle text);
@@ -47,6 +47,7 @@ class ExampleValues {
   const Py_buffer& Hold(Name name, nanobind::handle value);
 
   bool busy_ = false;  // Python code may be running, which lets other threads in
+  const nanobind::dict* given_ = nullptr;  // during Set()
   ExampleBuilder builder_;
   std::vector<nanobind::object> kept_;
   std::deque<Py_buffer> buffers_;

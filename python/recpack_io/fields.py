@@ -69,12 +69,15 @@ def Image(name: str = ..., *, then: Callable[[Any], Any], given: Given | None = 
 
 def Image(name: str = 'image', *, then=None, given=None, result=None, stream=None,  # noqa: N802
           **values):
-    """An image field: a JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF, or raw bytes of `raw_shape` (channels, height, width).
+    """An image field: a JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF, or raw bytes of a known shape.
 
     Args:
         name: Name of the array in batches.
         feature: Feature that contains the image. Default: the first of image/encoded, image, jpg,
             jpeg, png, webp, bmp, gif, avif, tif, tiff that exists.
+        raw_shape: Channels, height and width of raw bytes. Default: the image is encoded.
+        raw_layout: Order of raw bytes: "nchw" (planar, as in CIFAR-10) or "nhwc" (interleaved, as
+            arrays of shape (height, width, channels) are written).
         height, width: Size of the result. Default: 224.
         crop: "none", "pad" (`pad` pixels, then a random crop), "random-resized" (`area`, `aspect`),
             "resize-centre" (shorter side to `resize`, then a centre crop) or "resize".

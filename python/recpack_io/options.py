@@ -78,6 +78,7 @@ class ImageOptions(TypedDict, total=False):
 
     feature: str
     raw_shape: Sequence[int]
+    raw_layout: ImageLayout
     height: int
     width: int
     pad: int

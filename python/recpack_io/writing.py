@@ -34,8 +34,8 @@ class Writer:
 
     int, bool, and arrays of integers or bools become int64 values; float and arrays of floats
     become float32; str (as UTF-8) and bytes become bytes; a Pillow image becomes the bytes of a PNG
-    file. A uint8 array of any shape becomes bytes, in C order; other arrays must have one
-    dimension. A list holds several values of one kind; an empty one has no kind.
+    file. A uint8 array becomes bytes. Of an array of several dimensions, in C order, the shape is kept in another
+    feature, NAME/shape, unless the record has one. A list holds several values of one kind; an empty one has no kind.
 
     Not thread-safe.
 

@@ -357,5 +357,39 @@ class Damaged(Loading):
         self.assertEqual(len((self.folder / 'relative').read_text().splitlines()), 2)
 
 
+class RawPictures(InFolder):
+    def test_interleaved_ones_are_as_planar_ones(self):
+        chance = np.random.default_rng(3)
+        for channels in 1, 3:
+            with recpack_io.Writer(self.folder / 'data') as writer:
+                for label in range(12):
+                    pixels = chance.integers(0, 256, (20, 30, channels), np.uint8)
+                    writer.write({'planar': pixels.transpose(2, 0, 1), 'pixels': pixels, 'label': label})
+            dataset = recpack_io.open(self.folder / 'data')
+            self.assertEqual(dataset[0]['pixels'].shape, (20, 30, channels))
+            self.assertEqual(dataset[0]['planar'].shape, (channels, 20, 30))
+            for options in ({'height': 20, 'width': 30}, {'height': 16, 'width': 18, 'crop': 'pad', 'pad': 3},
+                            {'height': 20, 'width': 30, 'crop': 'resize'}, {'height': 11, 'width': 13, 'crop': 'resize'},
+                            {'height': 16, 'width': 24, 'crop': 'random-resized'},
+                            {'height': 16, 'width': 16, 'crop': 'resize-centre', 'resize': 18},
+                            {'height': 16, 'width': 18, 'crop': 'pad', 'pad': 3, 'policy': 'trivialaugment'}):
+                if channels == 1 and 'policy' in options:
+                    continue
+                for kind, layout in (('u8', 'nhwc'), ('f32', 'nchw')):
+                    both = [recpack_io.Image(name, feature=name, raw_shape=(channels, 20, 30), raw_layout=order, flip=0.5,
+                                             type=kind, layout=layout, view=1, **options)
+                            for name, order in (('planar', 'nchw'), ('pixels', 'nhwc'))]
+                    for batch in recpack_io.Loader(dataset, fields=both, batch_size=4):
+                        np.testing.assert_array_equal(batch['planar'], batch['pixels'], str(options))
+
+    def test_whole_ones_are_what_was_written(self):
+        pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+        with recpack_io.Writer(self.folder / 'data') as writer:
+            writer.write({'image': pixels})
+        image = recpack_io.Image(feature='image', raw_shape=(3, 2, 4), raw_layout='nhwc', height=2, width=4, type='u8', layout='nhwc')
+        batch = next(iter(recpack_io.Loader(recpack_io.open(self.folder / 'data'), fields=[image], batch_size=1)))
+        np.testing.assert_array_equal(batch['image'][0], pixels)
+
+
 if __name__ == '__main__':
     main()

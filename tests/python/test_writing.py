@@ -49,7 +49,8 @@ class Values(Writing):
 
     def test_arrays_of_several_dimensions_keep_their_shape(self):
         values = {'boxes': np.arange(12, dtype=np.float32).reshape(3, 4), 'none': np.zeros((0, 4), np.float32),
-                  'cube': np.arange(24).reshape(2, 3, 4), 'turned': np.arange(6).reshape(2, 3).T, 'flat': np.arange(3)}
+                  'cube': np.arange(24).reshape(2, 3, 4), 'pixels': np.arange(24, dtype=np.uint8).reshape(2, 4, 3),
+                  'planes': np.arange(24, dtype=np.uint8).reshape(2, 4, 3).transpose(2, 0, 1), 'turned': np.arange(6).reshape(2, 3).T, 'flat': np.arange(3)}
         self.written(values)
         record = recpack_io.open(self.shard)[0]
         for name, value in values.items():
@@ -66,6 +67,12 @@ class Values(Writing):
                                                 multiprocessing_context='fork' if workers else None)))
             np.testing.assert_array_equal(batch['it'][0], values['boxes'].T)
             self.assertEqual(batch['none'].tolist(), [[0, 4]])
+
+    def test_shapes_that_are_given(self):
+        for values in np.arange(6), np.arange(6, dtype=np.uint8):
+            self.written({'it': values.reshape(2, 3), 'it/shape': [3, 2]})
+            record = recpack_io.open(self.shard)[0]
+            self.assertEqual((record['it'].tolist(), record['it/shape'].tolist()), ([[0, 1], [2, 3], [4, 5]], [3, 2]))
 
     def test_shapes_of_others(self):
         """A feature of that name is a shape where it fits the values, as of an array of bytes."""

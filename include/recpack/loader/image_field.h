@@ -49,9 +49,10 @@ struct ImageField {
   std::string name = "image";
   // Feature with the image. Default: FindPicture().
   std::string feature;
-  // Shape of raw bytes: channels (1 to 3), height, width, planar. All 0: the image is encoded, the
-  // format is detected from its first bytes.
+  // Shape of raw bytes: channels (1 to 3), height, width. All 0: the image is encoded, the format
+  // is detected from its first bytes.
   std::array<int, 3> raw_shape = {};
+  ImageLayout raw_layout = ImageLayout::kNchw;  // of raw bytes: planar, or kNhwc: interleaved
   int height = 224;
   int width = 224;
   CropKind crop = CropKind::kNone;

@@ -35,13 +35,13 @@ uint8_t* AlignedIn(ByteBuffer& buffer, size_t bytes) {
 
 // Sizes of the Finisher's input: the raw image itself, or the resized one.
 FinishOptions MakeFinishOptions(const ImageField& field) {
-  const bool planar = IsRaw(field) && field.crop <= CropKind::kPadAndCrop && !IsAugmented(field);
+  const bool raw = IsRaw(field) && field.crop <= CropKind::kPadAndCrop && !IsAugmented(field);
   FinishOptions options;
-  options.in_layout = planar ? ImageLayout::kNchw : ImageLayout::kNhwc;
+  options.in_layout = raw ? field.raw_layout : ImageLayout::kNhwc;
   options.channels = IsRaw(field) ? field.raw_shape[0] : field.decoding.channels;
   if (IsWide(field)) options.channels = 2;  // pairs of bytes, which only change their places
-  options.in_height = planar ? field.raw_shape[1] : field.height;
-  options.in_width = planar ? field.raw_shape[2] : field.width;
+  options.in_height = raw ? field.raw_shape[1] : field.height;
+  options.in_width = raw ? field.raw_shape[2] : field.width;
   options.out_height = field.height;
   options.out_width = field.width;
   options.type = IsWide(field) ? ElementType::kU8 : field.type;
@@ -110,14 +110,16 @@ class ImageWriter final : public FieldWriter {
     // Always drawn first, so that it does not depend on how many numbers a crop draws.
     FinishGeometry geometry{.flip = random.NextUnit() < field_.flip};
     const uint8_t* pixels = bytes.data();
+    bool made = false;  // else it is cropped when it is finished
     if (field_.crop == CropKind::kPadAndCrop) {
       geometry.x = Offset(field_.raw_shape[2] + 2 * field_.pad - field_.width, random) - field_.pad;
       geometry.y =
           Offset(field_.raw_shape[1] + 2 * field_.pad - field_.height, random) - field_.pad;
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
       pixels = picture_(bytes, random, tools).pixels;
+      made = true;
     }
-    if (pixels == bytes.data()) {  // cropped when it is finished
+    if (!made) {
       tools.crop = {.left = static_cast<double>(geometry.x),
                     .top = static_cast<double>(geometry.y),
                     .width = static_cast<double>(field_.width),
@@ -126,11 +128,12 @@ class ImageWriter final : public FieldWriter {
     }
     tools.crop.flip = geometry.flip;
     if (IsAugmented(field_)) {
-      if (pixels == bytes.data()) tools.Enter(Stage::kAugment);
+      if (!made) tools.Enter(Stage::kAugment);
+      made = true;
       pixels = Augmented(pixels, geometry, sample, tools);
       geometry = {};
     }
-    if (pixels != bytes.data()) tools.ResumeWriting();
+    if (made) tools.ResumeWriting();
     if (IsWide(field_)) return FinishWide(pixels, geometry, tools, out[0]);
     if (field_.finish_on_device) return Leave(pixels, geometry, out);
     Finish(pixels, geometry, tools, out[0]);

@@ -209,6 +209,10 @@ bool PictureMaker::DecodedToKeep(ByteView bytes, ImageSize seen, SampleTools& to
 
 // Interleaved, once for all that share it.
 PixelView PictureMaker::Raw(ByteView bytes, SampleTools& tools) const {
+  if (field_.raw_layout == ImageLayout::kNhwc) {
+    const auto [channels, height, width] = field_.raw_shape;
+    return {bytes.data(), width, height, channels, static_cast<size_t>(width) * channels};
+  }
   if (tools.HasDecoded(bytes, field_)) return ToView(tools.decoded);
   tools.Enter(Stage::kDecode, bytes.size());
   tools.decoded_from = nullptr;
