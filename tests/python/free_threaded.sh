@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the package on Python without an interpreter's lock, with the wheel for it, in a bare environment.
+# Tests the package on Python without an interpreter's lock, with the portable wheel for it, in a bare environment.
 #
 #   bash tests/python/free_threaded.sh [PYTHON]     PYTHON: one that is here (default: 3.13 and 3.14, which
 #                                                   tests/python/made_python.sh makes)
@@ -18,7 +18,7 @@ if [ $# = 0 ]; then
 fi
 for python in "${pythons[@]}"; do
   check "python: $("$python" -V) without a lock" has_no_lock "$python"
-  wheel=$(PYTHON=$python bash "$repository/tools/wheel.sh" | tail -n 1)
+  wheel=$(PYTHON=$python bash "$repository/tools/wheel.sh" --portable "$(uname -m)" "$repository/dist/free-threaded" | tail -n 1)
   bare=$repository/build/python/free-threaded
   make_bare "$bare" "$python" "$wheel"
   tested_bare "$bare"

@@ -23,6 +23,7 @@ def serve(count, start='fork'):
     asked.put(None)
     process.join()
     print(process.pid)
+    sys.exit(process.exitcode)
 '''
 Line = collections.namedtuple('Line', 'role waits part file line function calling made')
 
