@@ -14,7 +14,8 @@ SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 FOLDERS = ("include", "src", "kernels", "tools", "python")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Private, but open to all modules.
-OPEN_PRIVATE = {"src/base/format.h", "src/base/parse_units.h", "src/base/wire.h", "src/base/wire_reader.h"}
+OPEN_PRIVATE = {"src/base/format.h", "src/base/parse_units.h", "src/base/spool_file.h", "src/base/wire.h",
+                "src/base/wire_reader.h"}
 # Headers of C, POSIX, Linux and the compilers; the C++ standard's own have no suffix.
 SYSTEM = re.compile(
     r"^(sys|linux|asm|arpa|netinet|net)/"

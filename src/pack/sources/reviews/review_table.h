@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/spool_file.h"
 #include "src/pack/sources/reviews/review_files.h"
 #include "src/pack/sources/reviews/review_line.h"
 #include "src/pack/sources/reviews/review_lists.h"
 #include "src/pack/sources/reviews/reviews.h"
-#include "src/shards/files/spool_file.h"
 
 namespace recpack::pack {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "recpack/base/file.h"
+#include "src/base/spool_file.h"
 #include "src/pack/sources/tar/tar_index.h"
 #include "src/shards/files/open_files.h"
-#include "src/shards/files/spool_file.h"
 
 namespace recpack::pack {
 

@@ -11,11 +11,11 @@
 #include "recpack/base/file.h"
 #include "recpack/record/index.h"
 #include "recpack/record/random_access_reader.h"
+#include "src/base/spool_file.h"
 #include "src/pack/item/source.h"
 #include "src/pack/sources/tfrecord/record_filter.h"
 #include "src/shards/files/open_files.h"
 #include "src/shards/files/read_buffer.h"
-#include "src/shards/files/spool_file.h"
 #include "src/shards/layout/layout.h"
 
 namespace recpack::pack {

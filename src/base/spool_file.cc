@@ -1,4 +1,4 @@
-#include "src/shards/files/spool_file.h"
+#include "src/base/spool_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
