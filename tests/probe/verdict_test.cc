@@ -74,6 +74,18 @@ TEST(Verdict, BandsAreThoseOfTensorFlowsProfiler) {
   EXPECT_EQ(Decide({.trainers = {Trainer({.wait = 25, .device = 75})}}).band, Band::kHighly);
 }
 
+// As in a trace: the DataLoader's workers are not seen, and most of a step is the program's own.
+TEST(Verdict, TheProgramsOwnWorkDoesNotStandForAnUnknownCauseOfWaits) {
+  const Verdict verdict = Decide(
+      {.trainers = {Trainer({.wait = 30, .device = 20})},
+       .settings = {{.process = 5, .library = InputLibrary::kPyTorch, .workers_known = false}}});
+  EXPECT_EQ(verdict.band, Band::kHighly);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kUnknown);
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("waits for the workers of a DataLoader")));
+  ASSERT_TRUE(verdict.action);
+  EXPECT_THAT(verdict.action->text, HasSubstr("recprobe run"));
+}
+
 TEST(Verdict, AnIntervalOnBothSidesOfALimitIsUndecided) {
   TrainerSteps trainer = Trainer({.device = 90});
   for (size_t i = 0; i < trainer.steps.size(); i += 20) {

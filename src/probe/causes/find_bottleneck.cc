@@ -105,8 +105,11 @@ constexpr Rule kInputRules[] = {LoaderStages,  InputWorkInPython, TakenProcessor
 void FindInputCauses(const Situation& situation, Found& found) {
   for (const Rule rule : kInputRules) rule(situation, found);
   const Breakdown parts = StepParts(situation.trainers, situation.verdict);
-  if (!situation.verdict.upper_bound && parts.other > Verdict::kWorthNaming) {
-    found.causes.push_back(HostCause(parts, situation.pipeline.Saved(0, parts.other)));
+  if (situation.verdict.upper_bound || parts.other <= Verdict::kWorthNaming) return;
+  // The program's own work does not stand for a cause of the waits that is not found.
+  const double saves = situation.pipeline.Saved(0, parts.other);
+  if (!found.causes.empty() || saves > Verdict::kWorthNaming) {
+    found.causes.push_back(HostCause(parts, saves));
   }
 }
 
