@@ -9,9 +9,11 @@ The second form adds its rows to the file, or replaces them.
 Each program of bench/strangers/ has one planted cause: comments `# planted` mark its lines, and its docstring says in
 which environment of bench/peers/setup.sh it runs and which causes of recprobe's are right. recprobe is told nothing.
 A line is right if it is one of the marked ones. py-spy, where it is given, is judged by the line at which its samples
-are most often; it names no cause. TraceML, where it is given, is judged by whether it says that the input is the limit.
+are most often; it names no cause. TraceML, where it is given, is judged by whether it says that the input is the limit; PyTorch's profiler, with --profiler,
+by the function in whose own code most time went: it is right if the planted line is in it.
 """
 import argparse
+import ast
 import json
 import os
 import pathlib
@@ -38,6 +40,15 @@ class Stranger:
         self.path, self.name = path, path.stem
         self.environment, self.causes = found.group(1), found.group(2).split(', ')
         self.lines = [n for n, line in enumerate(text.splitlines(), 1) if '# planted' in line]
+
+    def is_in_function(self, line: int) -> bool:
+        """Tells whether a planted line is in the function that this line is in; 0: in none."""
+        tree = ast.parse(self.path.read_text(encoding='utf-8'))
+        functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
+
+        def begin(at: int) -> int:
+            return max((node.lineno for node in functions if node.lineno <= at <= node.end_lineno), default=0)
+        return begin(line) in {begin(planted) for planted in self.lines}
 
     def is_right(self, file: str, line: int) -> bool:
         return pathlib.Path(file).name == self.path.name and line in self.lines
@@ -107,6 +118,16 @@ def by_traceml(traceml: pathlib.Path, python: pathlib.Path, stranger: Stranger, 
     return {'says': kind, 'right_kind': kind.startswith('INPUT') != of_step}
 
 
+def by_profiler(python: pathlib.Path, stranger: Stranger, site: pathlib.Path) -> dict:
+    """Returns the function of the program that PyTorch's profiler shows most time in."""
+    done = subprocess.run([python, '-B', ROOT / 'bench/harness/under_torch_profiler.py', stranger.path], capture_output=True,
+                          text=True, timeout=SECONDS, check=False, env=environment(site))
+    if done.returncode != 0:
+        return {'failed': (done.stderr.strip() or 'no trace').splitlines()[-1]}
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {**found, 'right_function': bool(found) and stranger.is_in_function(found['line'])}
+
+
 def judge(stranger: Stranger, options: argparse.Namespace) -> dict:
     python = options.venvs / stranger.environment / 'bin/python'
     row = {'program': stranger.name, 'environment': stranger.environment, 'planted': stranger.lines,
@@ -119,6 +140,8 @@ def judge(stranger: Stranger, options: argparse.Namespace) -> dict:
             row['py_spy'] = by_py_spy(options.py_spy, python, stranger, options.site)
         if options.traceml and stranger.environment == 'vision':
             row['traceml'] = by_traceml(options.traceml, python, stranger, options.site)
+        if options.profiler and stranger.environment == 'vision':
+            row['profiler'] = by_profiler(python, stranger, options.site)
     except subprocess.TimeoutExpired:
         row['unavailable'] = f'it took longer than {SECONDS} s'
     return row
@@ -136,6 +159,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument('--site', type=pathlib.Path, default=ROOT / 'build/python/site', help='where our wheel is')
     parser.add_argument('--py-spy', type=pathlib.Path, help='the program of the package py-spy')
     parser.add_argument('--traceml', type=pathlib.Path, help='the program of the package traceml-ai, for programs in plain PyTorch')
+    parser.add_argument('--profiler', action='store_true', help="run programs in plain PyTorch under PyTorch's profiler, too")
     parser.add_argument('--programs', help='names, by commas (default: all)')
     parser.add_argument('--out', type=pathlib.Path)
     return parser.parse_args()
@@ -165,6 +189,9 @@ def main() -> None:
     traced = [row for row in ran if 'traceml' in row]
     if traced:
         results['traceml'] = {'programs': len(traced), 'right_kind': count(traced, 'traceml', 'right_kind')}
+    profiled = [row for row in ran if 'profiler' in row]
+    if profiled:
+        results['profiler'] = {'programs': len(profiled), 'right_function': count(profiled, 'profiler', 'right_function')}
     print(json.dumps(results))
     if options.out:
         options.out.write_text(json.dumps({**results, 'rows': rows}, indent=1) + '\n', encoding='utf-8')
