@@ -66,6 +66,13 @@ class Lines(ProbeCase):
         # The samples are no ranges of the program.
         self.assertNotIn('Items.fetch', (report / 'trace.json').read_text())
 
+    def test_the_line_is_named_from_kept_events(self):
+        events = self.folder / 'events'
+        verdict = json.loads(self.run_program('--json', '--keep', events).stdout.splitlines()[-1])
+        read = json.loads(self.probe('read', events, '--json').stdout)
+        self.assertEqual(read['line'], verdict['line'])
+        self.assertEqual(read['bottleneck'], verdict['bottleneck'])
+
     def test_without_the_hook_there_are_none(self):
         verdict = json.loads(self.run_program('--json', '--no-hook').stdout.splitlines()[-1])
         self.assertNotIn('lines', verdict)

@@ -6,18 +6,20 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "recpack/base/error.h"
 #include "src/probe/events/profiler_trace.h"
 #include "src/probe/steps/trace_summary.h"
+#include "tests/probe/whole_trace.h"
 
 namespace recpack::probe {
 
-inline void CheckTrace(const ProfilerTrace& trace) {
-  for (const TimedEvent& event : trace.events) {
+inline void CheckTrace(const std::vector<TimedEvent>& events) {
+  for (const TimedEvent& event : events) {
     if (event.event.end < event.event.begin) std::abort();
   }
-  for (const DeviceUse& use : Summarise(trace.events).devices) {
+  for (const DeviceUse& use : Summarise(events).devices) {
     if (use.kernels > use.duration() || use.covered_copies > use.copies) std::abort();
     if (use.kernels > use.kernel_times) std::abort();
   }
@@ -50,11 +52,11 @@ class TraceFile {
 
 // Returns 0, as fuzz targets do.
 inline int FuzzTrace(const uint8_t* data, size_t size,
-                     ProfilerTrace (&read)(const std::string& path)) {
+                     ProfilerTrace (&read)(const std::string& path, TraceEvents& events)) {
   static const TraceFile file;
   file.Fill(data, size);
   try {
-    CheckTrace(read(file.path()));
+    CheckTrace(ReadWhole(read, file.path()).events);
   } catch (const Error& error) {
     const bool refusal =
         error.kind() == ErrorKind::kCorrupt || error.kind() == ErrorKind::kUnsupported;

@@ -12,6 +12,7 @@
 #include "src/base/format.h"
 #include "src/probe/evidence/traced_settings.h"
 #include "tests/golden.h"
+#include "tests/probe/whole_trace.h"
 
 namespace recpack::probe {
 namespace {
@@ -30,7 +31,7 @@ std::string Bytes(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(file)), {});
 }
 
-std::vector<TimedEvent> Of(const ProfilerTrace& trace, EventKind kind) {
+std::vector<TimedEvent> Of(const WholeTrace& trace, EventKind kind) {
   std::vector<TimedEvent> events;
   std::copy_if(trace.events.begin(), trace.events.end(), std::back_inserter(events),
                [kind](const TimedEvent& event) { return event.event.kind == kind; });
@@ -42,9 +43,9 @@ class KinetoTraceTest : public testing::Test {
   KinetoTraceTest() : path_(format("{}recprobe-kineto-{}", testing::TempDir(), ::getpid())) {}
   ~KinetoTraceTest() override { fs::remove(path_); }
 
-  ProfilerTrace Read(const std::string& text) const {
+  WholeTrace Read(const std::string& text) const {
     std::ofstream(path_, std::ios::binary) << text;
-    return ReadKinetoTrace(path_);
+    return ReadWhole(ReadKinetoTrace, path_);
   }
 
   // Returns the error's message.
@@ -62,7 +63,7 @@ class KinetoTraceTest : public testing::Test {
 };
 
 TEST_F(KinetoTraceTest, ReadsARealOne) {
-  const ProfilerTrace trace = ReadKinetoTrace(Golden("cpu.json.gz"));
+  const WholeTrace trace = ReadWhole(ReadKinetoTrace, Golden("cpu.json.gz"));
   const auto steps = Of(trace, EventKind::kStep);
   ASSERT_THAT(steps, SizeIs(3));
   EXPECT_EQ(steps[0].event.value, 1u);
@@ -83,7 +84,7 @@ TEST_F(KinetoTraceTest, ReadsARealOne) {
 }
 
 TEST_F(KinetoTraceTest, ReadsWhatDevicesDid) {
-  const ProfilerTrace trace = ReadKinetoTrace(Golden("cuda.json"));
+  const WholeTrace trace = ReadWhole(ReadKinetoTrace, Golden("cuda.json"));
   const auto kernels = Of(trace, EventKind::kDevice);
   ASSERT_THAT(kernels, SizeIs(1));
   EXPECT_THAT(kernels[0].name, testing::StartsWith("void at::native::vectorized_"));
@@ -115,7 +116,7 @@ TEST_F(KinetoTraceTest, ReadsWhatDevicesDid) {
 }
 
 TEST_F(KinetoTraceTest, ReadsWhatTheHostDid) {
-  const ProfilerTrace trace = ReadKinetoTrace(Golden("cuda.json"));
+  const WholeTrace trace = ReadWhole(ReadKinetoTrace, Golden("cuda.json"));
   const auto calls = Of(trace, EventKind::kHost);
   ASSERT_THAT(calls, SizeIs(3));
   EXPECT_EQ(calls[0].name, "cudaMemcpyAsync");
@@ -134,7 +135,7 @@ TEST_F(KinetoTraceTest, ReadsWhatTheHostDid) {
 }
 
 TEST_F(KinetoTraceTest, ReadsWhoseItIs) {
-  const ProfilerTrace trace = ReadKinetoTrace(Golden("cuda.json"));
+  const WholeTrace trace = ReadWhole(ReadKinetoTrace, Golden("cuda.json"));
   EXPECT_THAT(trace.devices, ElementsAre("NVIDIA H200", "NVIDIA H200"));
   EXPECT_EQ(trace.rank, 3);
   EXPECT_EQ(trace.world_size, 8);
@@ -145,7 +146,7 @@ TEST_F(KinetoTraceTest, ReadsWhoseItIs) {
 }
 
 TEST_F(KinetoTraceTest, OlderOnesCountFrom1970InWholeMicroseconds) {
-  const ProfilerTrace trace = Read(
+  const WholeTrace trace = Read(
       R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "Operator", "name":
       "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "pid": 5, "tid": "6",
       "ts": 1623143089861123, "dur": 17}]})");
@@ -228,7 +229,7 @@ TEST_F(KinetoTraceTest, ABaseTimeThatCannotBeAddedIsNone) {
 }
 
 TEST_F(KinetoTraceTest, FieldsOfOtherTypesAreNone) {
-  const ProfilerTrace trace = Read(R"({"schemaVersion": [1], "distributedInfo": 5,
+  const WholeTrace trace = Read(R"({"schemaVersion": [1], "distributedInfo": 5,
       "deviceProperties": {"name": "x"}, "traceEvents": [
       {"ph": 1, "cat": "kernel", "name": {"name": 5}, "ts": 1},
       {"ph": "X", "cat": "kernel", "name": null, "ts": "1"}, [{"ph": "X"}], 7,
@@ -243,7 +244,7 @@ TEST_F(KinetoTraceTest, FieldsOfOtherTypesAreNone) {
 
 TEST_F(KinetoTraceTest, AMissingFileIsNamed) {
   try {
-    ReadKinetoTrace(path_);
+    ReadWhole(ReadKinetoTrace, path_);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
@@ -255,10 +256,11 @@ TEST(TracedSettings, AreThoseOfTheDataLoadersIterator) {
   const auto wait = [](int process, const char* name) {
     return TimedEvent{.event = {.kind = EventKind::kInputWait}, .process = process, .name = name};
   };
-  const auto settings =
-      FindTracedSettings({wait(3, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
-                          wait(4, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
-                          wait(5, "enumerate(DataLoader)#_Another.__next__")});
+  TracedSettings traced;
+  traced.Add({wait(3, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
+              wait(4, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")});
+  traced.Add({wait(5, "enumerate(DataLoader)#_Another.__next__")});
+  const auto settings = traced.All();
   ASSERT_EQ(settings.size(), 2u);
   EXPECT_TRUE(settings[0].workers_known);
   EXPECT_EQ(settings[0].workers, 0u);

@@ -13,6 +13,7 @@
 #include "src/probe/steps/steps.h"
 #include "src/probe/steps/trace_summary.h"
 #include "tests/golden.h"
+#include "tests/probe/whole_trace.h"
 
 namespace recpack::probe {
 namespace {
@@ -24,7 +25,7 @@ using testing::SizeIs;
 
 std::string NsightPath() { return GoldenPath("nsight/two_gpus.sqlite"); }
 
-size_t CountKind(const ProfilerTrace& trace, EventKind kind) {
+size_t CountKind(const WholeTrace& trace, EventKind kind) {
   return static_cast<size_t>(
       std::count_if(trace.events.begin(), trace.events.end(),
                     [kind](const TimedEvent& event) { return event.event.kind == kind; }));
@@ -33,7 +34,7 @@ size_t CountKind(const ProfilerTrace& trace, EventKind kind) {
 // Returns the error's message.
 std::string NsightRefusal(const std::string& path, ErrorKind kind) {
   try {
-    ReadNsightTrace(path);
+    ReadWhole(ReadNsightTrace, path);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), kind) << error.what();
     return error.what();
@@ -42,7 +43,7 @@ std::string NsightRefusal(const std::string& path, ErrorKind kind) {
 }
 
 TEST(NsightTraceTest, ReadsAllThatDevicesAndHostsDid) {
-  const ProfilerTrace trace = ReadNsightTrace(NsightPath());
+  const WholeTrace trace = ReadWhole(ReadNsightTrace, NsightPath());
   EXPECT_EQ(CountKind(trace, EventKind::kDevice), 12u * 2 * 3);
   EXPECT_EQ(CountKind(trace, EventKind::kCollective), 12u * 2);
   EXPECT_EQ(CountKind(trace, EventKind::kCopy), 12u * 2 * 3);
@@ -60,7 +61,7 @@ TEST(NsightTraceTest, ReadsAllThatDevicesAndHostsDid) {
 }
 
 TEST(NsightTraceTest, AnswersWhatCostsAndHowBusyDevicesAre) {
-  const TraceSummary summary = Summarise(ReadNsightTrace(NsightPath()).events);
+  const TraceSummary summary = Summarise(ReadWhole(ReadNsightTrace, NsightPath()).events);
   std::vector<std::string> names;
   for (const TraceRow& row : summary.tables.at(0).rows) names.push_back(row.name);
   EXPECT_THAT(names, testing::UnorderedElementsAre(
@@ -86,7 +87,7 @@ TEST(NsightTraceTest, AnswersWhatCostsAndHowBusyDevicesAre) {
 }
 
 TEST(NsightTraceTest, StepsAreItsRanges) {
-  const auto trainers = FindSteps(ReadNsightTrace(NsightPath()).events, 20'000'000);
+  const auto trainers = FindSteps(ReadWhole(ReadNsightTrace, NsightPath()).events, 20'000'000);
   ASSERT_THAT(trainers, SizeIs(1));
   EXPECT_EQ(trainers[0].source, TrainerSteps::Source::kMarked);
   EXPECT_THAT(trainers[0].steps, SizeIs(11));

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <stdexcept>
 
 #include "src/probe/events/kineto_trace.h"
 #include "tests/golden.h"
+#include "tests/probe/whole_trace.h"
 
 namespace recpack::probe {
 namespace {
@@ -232,7 +235,7 @@ TEST(DeviceUseTest, DevicesAndProcessesAreApart) {
 }
 
 TEST(DeviceUseTest, ATraceOfPyTorch) {
-  const ProfilerTrace trace = ReadKinetoTrace(GoldenPath("kineto/cuda.json"));
+  const WholeTrace trace = ReadWhole(ReadKinetoTrace, GoldenPath("kineto/cuda.json"));
   const DeviceUse use = Summarise(trace.events).devices.at(0);
   EXPECT_EQ(use.begin, 210'000);
   EXPECT_EQ(use.end, 390'000);
@@ -241,6 +244,81 @@ TEST(DeviceUseTest, ATraceOfPyTorch) {
   EXPECT_EQ(use.covered_copies, 0);
   EXPECT_EQ(use.uncovered_exchange, 29'000);
   EXPECT_EQ(use.idle, 1'000 + 8'125);
+}
+
+// Activities of one device, of all kinds, at small times.
+std::vector<TimedEvent> DrawActivities(uint32_t seed, size_t count) {
+  std::mt19937 random(seed);
+  std::vector<TimedEvent> events;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t begin = static_cast<int64_t>(random() % 3000);
+    const int64_t end = begin + static_cast<int64_t>(random() % 30);  // some are empty
+    switch (random() % 3) {
+      case 0:
+        events.push_back(Kernel("k", begin, end));
+        break;
+      case 1:
+        events.push_back(On(0, EventKind::kCollective, "ncclAll", begin, end));
+        break;
+      default:
+        events.push_back(Copy(CopyKind::kHostToDevice, begin, end));
+    }
+  }
+  return events;
+}
+
+TEST(DeviceUseTest, SumsAreThoseOfEachNanosecond) {
+  for (const uint32_t seed : {1u, 2u, 3u, 4u, 5u}) {
+    const std::vector<TimedEvent> events = DrawActivities(seed, 40 * seed);
+    const DeviceUse use = Summarise(events).devices.at(0);
+    DeviceUse counted;
+    counted.at_once.resize(use.at_once.size());
+    for (int64_t at = use.begin; at < use.end; ++at) {
+      size_t compute = 0, exchange = 0, copies = 0;
+      for (const TimedEvent& timed : events) {
+        if (timed.event.begin > at || timed.event.end <= at) continue;
+        ++(timed.event.kind == EventKind::kCopy         ? copies
+           : timed.event.kind == EventKind::kCollective ? exchange
+                                                        : compute);
+      }
+      counted.kernels += compute + exchange > 0 ? 1 : 0;
+      counted.compute += compute > 0 ? 1 : 0;
+      counted.copies += copies > 0 ? 1 : 0;
+      counted.covered_copies += copies > 0 && compute + exchange > 0 ? 1 : 0;
+      counted.uncovered_exchange += exchange > 0 && compute == 0 ? 1 : 0;
+      counted.idle += compute + exchange + copies == 0 ? 1 : 0;
+      ++counted.at_once.at(compute + exchange);
+    }
+    EXPECT_EQ(use.kernels, counted.kernels);
+    EXPECT_EQ(use.compute, counted.compute);
+    EXPECT_EQ(use.copies, counted.copies);
+    EXPECT_EQ(use.covered_copies, counted.covered_copies);
+    EXPECT_EQ(use.uncovered_exchange, counted.uncovered_exchange);
+    EXPECT_EQ(use.idle, counted.idle);
+    EXPECT_EQ(use.at_once, counted.at_once);
+    int64_t gaps = 0;
+    for (const DeviceUse::GapClass& gap_class : use.gaps) gaps += gap_class.time;
+    EXPECT_EQ(gaps, counted.idle);
+  }
+}
+
+TEST(DeviceUseTest, PartsInOrderOfTimeSumUpAsAllAtOnce) {
+  std::vector<TimedEvent> events = DrawActivities(7, 5000);
+  const DeviceUse whole = Summarise(events).devices.at(0);
+  std::ranges::sort(events, {}, [](const TimedEvent& timed) { return timed.event.begin; });
+  TraceSums sums;
+  for (size_t at = 0; at < events.size(); at += 100) {
+    sums.Add({events.begin() + static_cast<ptrdiff_t>(at),
+              events.begin() + static_cast<ptrdiff_t>(at + 100)});
+    sums.Settle(events[at + 99].event.begin);
+  }
+  const DeviceUse use = sums.Take().devices.at(0);
+  EXPECT_EQ(use.end, whole.end);
+  EXPECT_EQ(use.kernels, whole.kernels);
+  EXPECT_EQ(use.covered_copies, whole.covered_copies);
+  EXPECT_EQ(use.idle, whole.idle);
+  EXPECT_EQ(use.at_once, whole.at_once);
+  EXPECT_EQ(use.longest, whole.longest);
 }
 
 TEST(TraceTextTest, HasTheFamiliarForm) {

@@ -13,6 +13,7 @@
 #include "src/probe/steps/steps.h"
 #include "src/probe/steps/trace_summary.h"
 #include "tests/golden.h"
+#include "tests/probe/whole_trace.h"
 
 namespace recpack::probe {
 namespace {
@@ -23,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-std::vector<TimedEvent> EventsOfKind(const ProfilerTrace& trace, EventKind kind) {
+std::vector<TimedEvent> EventsOfKind(const WholeTrace& trace, EventKind kind) {
   std::vector<TimedEvent> events;
   std::copy_if(trace.events.begin(), trace.events.end(), std::back_inserter(events),
                [kind](const TimedEvent& event) { return event.event.kind == kind; });
@@ -31,7 +32,7 @@ std::vector<TimedEvent> EventsOfKind(const ProfilerTrace& trace, EventKind kind)
 }
 
 TEST(XPlaneTraceTest, ReadsARealOneOfTheCpu) {
-  const ProfilerTrace trace = ReadXPlaneTrace(GoldenPath("xplane/cpu.xplane.pb"));
+  const WholeTrace trace = ReadWhole(ReadXPlaneTrace, GoldenPath("xplane/cpu.xplane.pb"));
   const auto steps = EventsOfKind(trace, EventKind::kStep);
   ASSERT_THAT(steps, SizeIs(12));
   EXPECT_EQ(steps[0].event.value, 0u);
@@ -49,7 +50,7 @@ TEST(XPlaneTraceTest, ReadsARealOneOfTheCpu) {
 
 TEST(XPlaneTraceTest, OperationsOfTheCpuAreClassified) {
   const TraceSummary summary =
-      Summarise(ReadXPlaneTrace(GoldenPath("xplane/cpu.xplane.pb")).events);
+      Summarise(ReadWhole(ReadXPlaneTrace, GoldenPath("xplane/cpu.xplane.pb")).events);
   std::vector<std::string> names;
   for (const TraceRow& row : summary.tables.at(1).rows) names.push_back(row.name);
   EXPECT_THAT(names, Contains("convolution forward Conv2D:_MklNativeConv2D"));
@@ -62,7 +63,7 @@ TEST(XPlaneTraceTest, OperationsOfTheCpuAreClassified) {
 }
 
 TEST(XPlaneTraceTest, ReadsARealOneOfJax) {
-  const ProfilerTrace trace = ReadXPlaneTrace(GoldenPath("xplane/jax.xplane.pb"));
+  const WholeTrace trace = ReadWhole(ReadXPlaneTrace, GoldenPath("xplane/jax.xplane.pb"));
   EXPECT_THAT(EventsOfKind(trace, EventKind::kStep), SizeIs(12));
   std::vector<std::string> classes;
   const TraceSummary summary = Summarise(trace.events);
@@ -72,7 +73,7 @@ TEST(XPlaneTraceTest, ReadsARealOneOfJax) {
 }
 
 TEST(XPlaneTraceTest, StreamsOfGpusAreReadAndWhatIsDerivedIsNot) {
-  const ProfilerTrace trace = ReadXPlaneTrace(GoldenPath("xplane/gpu.xplane.pb"));
+  const WholeTrace trace = ReadWhole(ReadXPlaneTrace, GoldenPath("xplane/gpu.xplane.pb"));
   EXPECT_THAT(trace.devices, ElementsAre("GPU:1"));
   const auto kernels = EventsOfKind(trace, EventKind::kDevice);
   ASSERT_THAT(kernels, SizeIs(2));
@@ -103,7 +104,7 @@ class DamagedXPlaneTest : public testing::Test {
   std::string Refusal(const std::string& bytes, ErrorKind kind) const {
     std::ofstream(path_, std::ios::binary) << bytes;
     try {
-      ReadXPlaneTrace(path_);
+      ReadWhole(ReadXPlaneTrace, path_);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), kind) << error.what();
       return error.what();
@@ -121,7 +122,7 @@ TEST_F(DamagedXPlaneTest, EveryPrefixThatCutsAPlaneIsRefused) {
   for (size_t size = 1; size < all.size(); ++size) {
     std::ofstream(path_, std::ios::binary) << all.substr(0, size);
     try {
-      ReadXPlaneTrace(path_);
+      ReadWhole(ReadXPlaneTrace, path_);
       ++read;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << size;
@@ -141,7 +142,7 @@ TEST_F(DamagedXPlaneTest, WhatIsNoXSpaceIsRefused) {
 
 TEST_F(DamagedXPlaneTest, AMissingFileIsNamed) {
   try {
-    ReadXPlaneTrace(path_);
+    ReadWhole(ReadXPlaneTrace, path_);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kNotFound);

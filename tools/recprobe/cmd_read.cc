@@ -7,9 +7,12 @@
 #include "recpack/base/folders.h"
 #include "src/probe/causes/decide.h"
 #include "src/probe/events/event_folder.h"
+#include "src/probe/events/kept_events.h"
 #include "src/probe/events/profiler_trace.h"
+#include "src/probe/evidence/code_lines.h"
 #include "src/probe/evidence/hook_samples.h"
 #include "src/probe/evidence/traced_settings.h"
+#include "src/probe/steps/step_collector.h"
 #include "src/probe/steps/trace_summary.h"
 #include "src/probe/util/units.h"
 #include "src/probe/verdict/verdict.h"
@@ -20,6 +23,8 @@
 namespace recpack::tool {
 namespace {
 
+constexpr size_t kAtATime = 1'000'000;  // events that are read at once
+
 struct ReadFlags {
   std::string trace;
   size_t rows = 25;
@@ -29,20 +34,20 @@ struct ReadFlags {
 };
 
 struct Told {
-  std::vector<probe::TimedEvent> events;
+  probe::TraceEvents events;
   std::vector<std::string> unseen;
   probe::Job job;
   bool accelerators = true;  // default if unknown
 };
 
 Told ReadProfiler(const std::string& path) {
-  probe::ProfilerTrace trace = probe::ReadProfilerTrace(path);
-  Told told{.events = std::move(trace.events), .unseen = {}, .job = {}};
+  Told told;
+  const probe::ProfilerTrace trace = probe::ReadProfilerTrace(path, told.events);
   told.job.rank = trace.rank;
   told.job.world_size = trace.world_size;
   if (!trace.devices.empty()) told.job.gpus = static_cast<int>(trace.devices.size());
   if (trace.base_time > 0 && !told.events.empty()) {
-    told.job.begin = trace.base_time + told.events.front().event.begin;
+    told.job.begin = trace.base_time + told.events.first();
   }
   return told;
 }
@@ -50,8 +55,14 @@ Told ReadProfiler(const std::string& path) {
 // Reads a trace of another profiler, or a folder of event files.
 Told Read(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return ReadProfiler(path);
+  Told told;
   probe::EventReader reader(path);
-  Told told{.events = reader.Poll(), .unseen = reader.damage(), .job = {}};
+  for (size_t read = kAtATime; read >= kAtATime;) {
+    const std::vector<probe::TimedEvent> some = reader.Poll(kAtATime);
+    for (const probe::TimedEvent& event : some) told.events.Add(event);
+    read = some.size();
+  }
+  told.unseen = reader.damage();
   if (told.events.empty()) {
     throw Error(ErrorKind::kNotFound, "has no events", {.path = path},
                 "name a folder that `recprobe run --keep` wrote, or a trace of another profiler");
@@ -63,40 +74,75 @@ Told Read(const std::string& path) {
   return told;
 }
 
-probe::Evidence MakeEvidence(const Told& told, int64_t last) {
-  probe::ReportedRanks ranks;
-  ranks.Add(told.events);
-  probe::ReportedSettings settings;
-  settings.Add(told.events);
-  probe::GradientExchanges exchanges;
-  exchanges.Add(told.events);
-  std::vector<probe::InputSettings> inputs = settings.All();
-  if (inputs.empty()) inputs = probe::FindTracedSettings(told.events);
-  probe::Evidence evidence{
-      .trainers = probe::FindSteps(told.events, last),
-      .ranks = ranks.All(),
-      .settings = std::move(inputs),
-      .exchanges = exchanges.Means(),
-      .accelerators = told.accelerators,
-      .no_steps =
-          "the trace has no steps (ProfilerStep#, profiler.step(), NVTX ranges, "
-          "tf.profiler.experimental.Trace with step_num) and no batches",
-      .unseen = told.unseen};
-  probe::SelectTraining(probe::Training::kLongest, evidence);
-  return evidence;
-}
+// Accounts for events in order of time, and holds the latest ones only.
+class Reading {
+ public:
+  // `most_kept`: events that are kept for a report.
+  explicit Reading(size_t most_kept) : kept_(most_kept) {}
+
+  void Add(std::vector<probe::TimedEvent>& events) {
+    const int64_t now = events.back().event.begin;
+    lines_.Take(events);
+    kept_.Add(events);
+    locks_.Add(events);
+    input_samples_.Add(events);
+    ranks_.Add(events);
+    settings_.Add(events);
+    traced_settings_.Add(events);
+    exchanges_.Add(events);
+    sums_.Add(events);
+    sums_.Settle(now);
+    steps_.Add(std::move(events));
+  }
+
+  // `last`: the end of the trace.
+  probe::Evidence Collected(const Told& told, int64_t last) const {
+    std::vector<probe::InputSettings> inputs = settings_.All();
+    if (inputs.empty()) inputs = traced_settings_.All();
+    probe::Evidence evidence{
+        .trainers = steps_.Trainers(last),
+        .locks = locks_.Uses(),
+        .input_works = input_samples_.Works(),
+        .lines = lines_.Lines(),
+        .ranks = ranks_.All(),
+        .settings = std::move(inputs),
+        .exchanges = exchanges_.Means(),
+        .accelerators = told.accelerators,
+        .no_steps =
+            "the trace has no steps (ProfilerStep#, profiler.step(), NVTX ranges, "
+            "tf.profiler.experimental.Trace with step_num) and no batches",
+        .unseen = told.unseen};
+    probe::SelectTraining(probe::Training::kLongest, evidence);
+    return evidence;
+  }
+
+  probe::TraceSummary TakeSummary() { return sums_.Take(); }
+  const probe::KeptEvents& kept() const noexcept { return kept_; }
+
+ private:
+  static constexpr size_t kMostOpen = 250'000;  // events that are not accounted for yet, about
+
+  probe::LineSamples lines_;
+  probe::KeptEvents kept_;
+  probe::LockProbes locks_;
+  probe::InputSamples input_samples_;
+  probe::ReportedRanks ranks_;
+  probe::ReportedSettings settings_;
+  probe::TracedSettings traced_settings_;
+  probe::GradientExchanges exchanges_;
+  probe::TraceSums sums_;
+  probe::StepCollector steps_{kMostOpen};
+};
 
 void RunRead(ReadFlags& flags) {
   CheckReportFlag(flags.report, {});
   Told told = Read(flags.trace);
-  int64_t first = INT64_MAX, last = 0;
-  for (const probe::TimedEvent& timed : told.events) {
-    first = std::min(first, timed.event.begin);
-    last = std::max({last, timed.event.begin, timed.event.end});
-  }
-  const probe::Evidence evidence = MakeEvidence(told, last);
+  Reading reading(flags.report.most_events());
+  told.events.ForBatches([&](std::vector<probe::TimedEvent>& events) { reading.Add(events); });
+  const int64_t first = told.events.first(), last = told.events.last();
+  const probe::Evidence evidence = reading.Collected(told, last);
   probe::Verdict verdict = probe::Decide(evidence);
-  probe::TraceSummary summary = probe::Summarise(told.events);
+  probe::TraceSummary summary = reading.TakeSummary();
   if (flags.json) {
     std::printf("%s\n", probe::TraceJson(verdict, summary).c_str());
   } else {
@@ -108,10 +154,10 @@ void RunRead(ReadFlags& flags) {
   told.job.seconds = probe::Seconds(std::max<int64_t>(0, last - first));
   const probe::Report report = probe::MakeReport({.recprobe = RECPACK_VERSION,
                                                   .job = std::move(told.job),
-                                                  .begin = told.events.empty() ? 0 : first,
+                                                  .begin = first,
                                                   .trace = std::move(summary)},
                                                  evidence, std::move(verdict));
-  WriteReport(flags.report, report, told.events, 0);
+  WriteReport(flags.report, report, reading.kept().All(), reading.kept().left_out());
 }
 
 }  // namespace

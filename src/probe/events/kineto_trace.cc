@@ -102,7 +102,7 @@ TimedEvent ToTimedEvent(EventKind kind, KinetoEvent& event) {
 
 }  // namespace
 
-ProfilerTrace ReadKinetoTrace(const std::string& path) {
+ProfilerTrace ReadKinetoTrace(const std::string& path, TraceEvents& events) {
   ProfilerTrace trace;
   int process = 0;
   const KinetoHeader header = ReadKinetoJson(path, [&](KinetoEvent& event) {
@@ -112,10 +112,11 @@ ProfilerTrace ReadKinetoTrace(const std::string& path) {
       ++trace.passed_over;
       return;
     }
-    trace.events.push_back(ToTimedEvent(*kind, event));
-    if (process == 0 && !OnDevice(event)) process = trace.events.back().process;
+    const TimedEvent timed = ToTimedEvent(*kind, event);
+    if (process == 0 && !OnDevice(event)) process = timed.process;
+    events.Add(timed);
   });
-  if (!header.schema && trace.events.empty()) {
+  if (!header.schema && events.empty()) {
     throw Error(ErrorKind::kUnsupported,
                 "not a trace of PyTorch's profiler: its events are another program's",
                 {.path = path},
@@ -123,10 +124,7 @@ ProfilerTrace ReadKinetoTrace(const std::string& path) {
                 ".xplane.pb beside it");
   }
   // Device events have the GPU's number in place of the process.
-  for (TimedEvent& event : trace.events) {
-    if (event.event.device != Event::kNoDevice) event.process = process;
-  }
-  SortByBegin(trace.events);
+  events.SetDeviceProcess(process);
   trace.base_time = header.base_time;
   trace.devices = header.devices;
   trace.rank = header.rank;

@@ -14,6 +14,6 @@ namespace recpack::probe {
 //
 // Throws Error: kNotFound, kIo; kCorrupt if the file is not JSON or is truncated, with the byte
 // position in the decompressed text; kUnsupported if it is JSON of another kind.
-ProfilerTrace ReadKinetoTrace(const std::string& path);
+ProfilerTrace ReadKinetoTrace(const std::string& path, TraceEvents& events);
 
 }  // namespace recpack::probe

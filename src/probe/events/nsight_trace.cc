@@ -53,7 +53,8 @@ std::string WithoutVersion(std::string_view call) {
 // Reads one export.
 class NsightReader {
  public:
-  explicit NsightReader(const std::string& path) : file_(path), path_(path) {}
+  NsightReader(const std::string& path, TraceEvents& events)
+      : file_(path), path_(path), events_(events) {}
 
   ProfilerTrace Read() {
     if (!file_.HasTable("StringIds")) {
@@ -67,7 +68,6 @@ class NsightReader {
     ReadCalls("CUPTI_ACTIVITY_KIND_DRIVER");
     ReadRanges();
     ReadTarget();
-    SortByBegin(trace_.events);
     return std::move(trace_);
   }
 
@@ -105,10 +105,10 @@ class NsightReader {
          .name = std::move(name)});
   }
 
-  void Add(TimedEvent event) {
+  void Add(const TimedEvent& event) {
     const bool ended = event.event.end >= event.event.begin;
     if (ended && event.event.begin >= 0) {
-      trace_.events.push_back(std::move(event));
+      events_.Add(event);
     } else {
       ++trace_.passed_over;
     }
@@ -189,11 +189,14 @@ class NsightReader {
 
   SqliteFile file_;
   const std::string path_;
+  TraceEvents& events_;
   ProfilerTrace trace_;
 };
 
 }  // namespace
 
-ProfilerTrace ReadNsightTrace(const std::string& path) { return NsightReader(path).Read(); }
+ProfilerTrace ReadNsightTrace(const std::string& path, TraceEvents& events) {
+  return NsightReader(path, events).Read();
+}
 
 }  // namespace recpack::probe

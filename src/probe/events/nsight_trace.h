@@ -15,6 +15,6 @@ namespace recpack::probe {
 //
 // Throws Error: kNotFound, kIo; kCorrupt for a damaged file; kUnsupported for a database of another
 // kind, or without the library.
-ProfilerTrace ReadNsightTrace(const std::string& path);
+ProfilerTrace ReadNsightTrace(const std::string& path, TraceEvents& events);
 
 }  // namespace recpack::probe

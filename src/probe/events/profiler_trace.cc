@@ -1,6 +1,5 @@
 #include "src/probe/events/profiler_trace.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -24,20 +23,14 @@ std::string FirstBytes(const std::string& path) {
 
 }  // namespace
 
-ProfilerTrace ReadProfilerTrace(const std::string& path) {
+ProfilerTrace ReadProfilerTrace(const std::string& path, TraceEvents& events) {
   const std::string first = FirstBytes(path);
-  if (first == kSqlite) return ReadNsightTrace(path);
+  if (first == kSqlite) return ReadNsightTrace(path, events);
   // JSON may begin with a line feed, too.
   const bool text = first.find_first_of("{[") != std::string::npos &&
                     first.find_first_not_of(" \t\r\n{[\"") > first.find_first_of("{[");
-  if (first.starts_with(kFirstPlane) && !text) return ReadXPlaneTrace(path);
-  return ReadKinetoTrace(path);
-}
-
-void SortByBegin(std::vector<TimedEvent>& events) {
-  std::stable_sort(events.begin(), events.end(), [](const TimedEvent& a, const TimedEvent& b) {
-    return a.event.begin < b.event.begin;
-  });
+  if (first.starts_with(kFirstPlane) && !text) return ReadXPlaneTrace(path, events);
+  return ReadKinetoTrace(path, events);
 }
 
 }  // namespace recpack::probe

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "src/probe/events/event_reader.h"
+#include "src/probe/events/trace_events.h"
 
 namespace recpack::probe {
 
+// Times of its events are on the trace's clock: ns since `base_time`.
 struct ProfilerTrace {
-  // Sorted by begin. Times are on the trace's clock: ns since `base_time`.
-  std::vector<TimedEvent> events;
   int64_t base_time = 0;             // ns since 1970; 0: the times are ns since 1970
   std::vector<std::string> devices;  // names of the GPUs
   std::optional<int> rank;           // of a distributed job
@@ -23,9 +22,6 @@ struct ProfilerTrace {
 // Reads a trace of PyTorch's profiler (kineto_trace.h), of Nsight Systems (nsight_trace.h), or of
 // the profiler of TensorFlow and JAX (xplane_trace.h), told apart by how the file begins. Throws
 // what these throw, and Error (kUnsupported) for a file of none of these kinds.
-ProfilerTrace ReadProfilerTrace(const std::string& path);
-
-// For the readers: sorts the events by begin.
-void SortByBegin(std::vector<TimedEvent>& events);
+ProfilerTrace ReadProfilerTrace(const std::string& path, TraceEvents& events);
 
 }  // namespace recpack::probe

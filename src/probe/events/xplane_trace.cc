@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <climits>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -42,7 +41,7 @@ uint64_t NumberAfter(std::string_view text, std::string_view key) {
 
 class XPlaneReader {
  public:
-  explicit XPlaneReader(const XSpaceBytes& bytes) : bytes_(bytes) {}
+  XPlaneReader(const XSpaceBytes& bytes, TraceEvents& events) : bytes_(bytes), events_(events) {}
 
   ProfilerTrace Read() {
     bool any = false;
@@ -223,7 +222,7 @@ class XPlaneReader {
       timed.event.kind =
           IsCollectiveKernel(timed.name) ? EventKind::kCollective : EventKind::kDevice;
     }
-    trace_.events.push_back(std::move(timed));
+    events_.Add(timed);
   }
 
   void AddOfHost(TimedEvent timed, const Metadata& metadata, const Told& told) {
@@ -231,7 +230,7 @@ class XPlaneReader {
       timed.event.kind = EventKind::kStep;
       timed.event.value = *told.step;
       step_lane_ = timed.event.lane;
-      trace_.events.push_back(std::move(timed));
+      events_.Add(timed);
     } else if (metadata.name == "IteratorGetNextOp::DoCompute") {
       timed.event.kind = EventKind::kInputWait;
       timed.name = "tf.data";
@@ -264,19 +263,19 @@ class XPlaneReader {
   void Finish() {
     for (TimedEvent& wait : waits_) {
       if (step_lane_) wait.event.lane = *step_lane_;
-      trace_.events.push_back(std::move(wait));
+      events_.Add(wait);
     }
     // Where there are GPUs, what the host computes is not what a step is made of.
     const bool on_host = trace_.devices.empty();
     if (on_host) {
-      std::move(operations_.begin(), operations_.end(), std::back_inserter(trace_.events));
+      for (const TimedEvent& operation : operations_) events_.Add(operation);
     } else {
       trace_.passed_over += operations_.size();
     }
-    SortByBegin(trace_.events);
   }
 
   const XSpaceBytes& bytes_;
+  TraceEvents& events_;
   ProfilerTrace trace_;
   std::vector<TimedEvent> waits_, operations_;
   std::optional<uint32_t> step_lane_;
@@ -284,10 +283,10 @@ class XPlaneReader {
 
 }  // namespace
 
-ProfilerTrace ReadXPlaneTrace(const std::string& path) {
+ProfilerTrace ReadXPlaneTrace(const std::string& path, TraceEvents& events) {
   const ByteBuffer all = ReadWholeFile(PosixFiles(), path, INT_MAX);  // what libprotobuf can number
   const XSpaceBytes bytes{path, AsText(all)};
-  return XPlaneReader(bytes).Read();
+  return XPlaneReader(bytes, events).Read();
 }
 
 }  // namespace recpack::probe

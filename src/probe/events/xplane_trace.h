@@ -17,6 +17,6 @@ namespace recpack::probe {
 //
 // Throws Error: kNotFound, kIo; kCorrupt for a file that is cut or damaged; kUnsupported for one
 // without planes.
-ProfilerTrace ReadXPlaneTrace(const std::string& path);
+ProfilerTrace ReadXPlaneTrace(const std::string& path, TraceEvents& events);
 
 }  // namespace recpack::probe

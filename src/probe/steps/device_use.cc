@@ -6,12 +6,6 @@
 namespace recpack::probe {
 namespace {
 
-Intervals Both(const Intervals& a, const Intervals& b) {
-  std::vector<Interval> pieces(a);
-  pieces.insert(pieces.end(), b.begin(), b.end());
-  return Union(std::move(pieces));
-}
-
 size_t FindGapClass(int64_t length) {
   size_t gap_class = 0;
   while (const auto limit = DeviceUse::GapLimit(gap_class)) {
@@ -19,45 +13,6 @@ size_t FindGapClass(int64_t length) {
     ++gap_class;
   }
   return gap_class;
-}
-
-void AddGaps(const Intervals& gaps, size_t longest, DeviceUse& use) {
-  for (const Interval& gap : gaps) {
-    DeviceUse::GapClass& gap_class = use.gaps[FindGapClass(gap.length())];
-    ++gap_class.gaps;
-    gap_class.time += gap.length();
-    use.longest.push_back({gap.begin, gap.end});
-  }
-  std::stable_sort(
-      use.longest.begin(), use.longest.end(),
-      [](const DeviceGap& a, const DeviceGap& b) { return a.end - a.begin > b.end - b.begin; });
-  if (use.longest.size() > longest) use.longest.resize(longest);
-}
-
-// Adds the times by the number of kernels at once, from the begin of the first to `use.end`.
-void AddAtOnce(const DevicePieces& pieces, DeviceUse& use) {
-  std::vector<std::pair<int64_t, int>> changes;  // +1 where a kernel begins, -1 where it ends
-  for (const auto* kernels : {&pieces.compute, &pieces.exchange}) {
-    for (const Interval& kernel : *kernels) {
-      if (kernel.length() == 0) continue;
-      changes.emplace_back(kernel.begin, 1);
-      changes.emplace_back(kernel.end, -1);
-      use.kernel_times += kernel.length();
-    }
-  }
-  changes.emplace_back(use.end, 0);
-  std::sort(changes.begin(), changes.end());
-  int64_t at = use.begin;
-  size_t running = 0;
-  for (const auto& [time, change] : changes) {
-    const size_t index = std::min(running, DeviceUse::kMostAtOnce);
-    if (time > at) {
-      if (use.at_once.size() <= index) use.at_once.resize(index + 1);
-      use.at_once[index] += time - at;
-    }
-    at = time;
-    running = static_cast<size_t>(static_cast<int64_t>(running) + change);
-  }
 }
 
 double Share(int64_t part, int64_t whole) {
@@ -85,27 +40,65 @@ double DeviceUse::mean_at_once() const { return Share(kernel_times, kernels); }
 
 double DeviceUse::overlap() const { return Share(covered_copies, copies); }
 
-DeviceUse SummarizeUse(DevicePieces pieces, size_t longest_gaps) {
-  const Intervals compute = Union(pieces.compute);
-  const Intervals exchange = Union(pieces.exchange);
-  const Intervals copies = Union(std::move(pieces.copies));
-  const Intervals kernels = Both(compute, exchange);
-  const Intervals busy = Both(kernels, copies);
-  DeviceUse use;
-  if (busy.empty()) return use;
-  use.begin = busy.front().begin;
-  use.end = busy.back().end;
-  use.kernels = Length(kernels);
-  use.compute = Length(compute);
-  use.copies = Length(copies);
-  use.covered_copies = Length(Intersection(copies, kernels));
-  use.uncovered_exchange = Length(Difference(exchange, compute));
-  const Intervals gaps = Gaps(busy, {use.begin, use.end});
-  use.idle = Length(gaps);
-  AddGaps(gaps, longest_gaps, use);
-  AddAtOnce(pieces, use);
-  use.streams = pieces.streams.size();
-  return use;
+void DeviceSweep::Add(Work work, const Interval& activity) {
+  if (activity.length() == 0) return;
+  if (!any_) at_ = use_.begin = activity.begin;
+  any_ = true;
+  AdvanceTo(activity.begin);
+  ++running_[work];
+  ends_.emplace(activity.end, work);
+  if (work != kCopy) use_.kernel_times += activity.length();
+}
+
+void DeviceSweep::AdvanceTo(int64_t time) {
+  while (!ends_.empty() && ends_.top().first <= time) {
+    const auto [end, work] = ends_.top();
+    ends_.pop();
+    Account(end);
+    --running_[work];
+  }
+  Account(time);
+}
+
+// Adds the time from `at_` on, in which nothing began or ended.
+void DeviceSweep::Account(int64_t time) {
+  const int64_t length = time - at_;
+  if (length <= 0) return;
+  const bool compute = running_[kCompute] > 0, exchange = running_[kExchange] > 0;
+  const bool kernels = compute || exchange, copies = running_[kCopy] > 0;
+  if (kernels) use_.kernels += length;
+  if (compute) use_.compute += length;
+  if (copies) use_.copies += length;
+  if (copies && kernels) use_.covered_copies += length;
+  if (exchange && !compute) use_.uncovered_exchange += length;
+  if (!kernels && !copies) AddGap({at_, time});
+  const size_t at_once = std::min(running_[kCompute] + running_[kExchange], DeviceUse::kMostAtOnce);
+  if (use_.at_once.size() <= at_once) use_.at_once.resize(at_once + 1);
+  use_.at_once[at_once] += length;
+  at_ = time;
+}
+
+void DeviceSweep::AddGap(const DeviceGap& gap) {
+  const int64_t length = gap.end - gap.begin;
+  DeviceUse::GapClass& gap_class = use_.gaps[FindGapClass(length)];
+  ++gap_class.gaps;
+  gap_class.time += length;
+  use_.idle += length;
+  use_.longest.push_back(gap);
+  if (use_.longest.size() >= 2 * longest_gaps_ + 1000) KeepLongestGaps();
+}
+
+void DeviceSweep::KeepLongestGaps() {
+  std::ranges::stable_sort(use_.longest, std::greater<>(),
+                           [](const DeviceGap& gap) { return gap.end - gap.begin; });
+  if (use_.longest.size() > longest_gaps_) use_.longest.resize(longest_gaps_);
+}
+
+DeviceUse DeviceSweep::Finish() {
+  while (!ends_.empty()) AdvanceTo(ends_.top().first);
+  use_.end = at_;
+  KeepLongestGaps();
+  return std::move(use_);
 }
 
 }  // namespace recpack::probe

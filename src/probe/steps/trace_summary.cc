@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -101,9 +102,56 @@ std::string CopyName(const TimedEvent& copy) {
   return {};
 }
 
+// The activities of one device, in any order.
+class DevicePieces {
+ public:
+  explicit DevicePieces(size_t longest_gaps) : sweep_(longest_gaps) {}
+
+  void Add(const Event& event) {
+    const auto work = event.kind == EventKind::kCopy         ? DeviceSweep::kCopy
+                      : event.kind == EventKind::kCollective ? DeviceSweep::kExchange
+                                                             : DeviceSweep::kCompute;
+    pieces_.push_back({{event.begin, event.end}, work});
+    if (work != DeviceSweep::kCopy) streams_.insert(event.lane);
+  }
+
+  // Sums up those that begin before `time`, as all to come begin then or later.
+  void Settle(int64_t time) {
+    const auto later = std::partition(pieces_.begin(), pieces_.end(), [time](const Piece& piece) {
+      return piece.interval.begin < time;
+    });
+    std::sort(pieces_.begin(), later,
+              [](const Piece& a, const Piece& b) { return a.interval.begin < b.interval.begin; });
+    for (auto piece = pieces_.begin(); piece != later; ++piece) {
+      sweep_.Add(piece->work, piece->interval);
+    }
+    pieces_.erase(pieces_.begin(), later);
+  }
+
+  DeviceUse Finish() {
+    Settle(INT64_MAX);
+    DeviceUse use = sweep_.Finish();
+    use.streams = streams_.size();
+    return use;
+  }
+
+ private:
+  struct Piece {
+    Interval interval;
+    DeviceSweep::Work work;
+  };
+
+  std::vector<Piece> pieces_;
+  std::set<uint32_t> streams_;  // of kernels
+  DeviceSweep sweep_;
+};
+
 }  // namespace
 
 struct TraceSums::State {
+  explicit State(size_t gaps) : longest_gaps(gaps) {}
+
+  const size_t longest_gaps;
   Tally activities{"Device activities"};
   Tally collectives{"NCCL"};
   Tally calls{"CUDA calls"};
@@ -135,25 +183,14 @@ struct TraceSums::State {
       case EventKind::kInputWait:
         return;
     }
-    if (event.device != Event::kNoDevice) AddToDevice(timed);
-  }
-
-  void AddToDevice(const TimedEvent& timed) {
-    const Event& event = timed.event;
-    const auto pieces_of = [&]() -> DevicePieces& {
-      return devices[{timed.process, event.device}];
-    };
-    const Interval piece = {event.begin, event.end};
-    if (event.kind == EventKind::kDevice) pieces_of().compute.push_back(piece);
-    if (event.kind == EventKind::kCollective) pieces_of().exchange.push_back(piece);
-    if (event.kind == EventKind::kCopy) pieces_of().copies.push_back(piece);
-    if (event.kind == EventKind::kDevice || event.kind == EventKind::kCollective) {
-      pieces_of().streams.insert(event.lane);
+    const bool on_device = event.device != Event::kNoDevice;
+    if (on_device && event.kind != EventKind::kRange && event.kind != EventKind::kHost) {
+      devices.try_emplace({timed.process, event.device}, longest_gaps).first->second.Add(event);
     }
   }
 };
 
-TraceSums::TraceSums() : state_(std::make_unique<State>()) {}
+TraceSums::TraceSums(size_t longest_gaps) : state_(std::make_unique<State>(longest_gaps)) {}
 
 TraceSums::~TraceSums() = default;
 
@@ -161,8 +198,12 @@ void TraceSums::Add(const std::vector<TimedEvent>& events) {
   for (const TimedEvent& event : events) state_->Add(event);
 }
 
-TraceSummary TraceSums::Take(size_t longest_gaps) {
-  State sums = std::exchange(*state_, {});
+void TraceSums::Settle(int64_t time) {
+  for (auto& [key, pieces] : state_->devices) pieces.Settle(time);
+}
+
+TraceSummary TraceSums::Take() {
+  State& sums = *state_;
   TraceSummary summary;
   Tally operations = sums.activities.Classify("Operations");
   for (Tally* tally :
@@ -172,7 +213,7 @@ TraceSummary TraceSums::Take(size_t longest_gaps) {
     }
   }
   for (auto& [key, pieces] : sums.devices) {
-    DeviceUse use = SummarizeUse(std::move(pieces), longest_gaps);
+    DeviceUse use = pieces.Finish();
     use.process = key.first;
     use.device = key.second;
     summary.devices.push_back(std::move(use));
@@ -181,9 +222,9 @@ TraceSummary TraceSums::Take(size_t longest_gaps) {
 }
 
 TraceSummary Summarise(const std::vector<TimedEvent>& events, size_t longest_gaps) {
-  TraceSums sums;
+  TraceSums sums(longest_gaps);
   sums.Add(events);
-  return sums.Take(longest_gaps);
+  return sums.Take();
 }
 
 }  // namespace recpack::probe

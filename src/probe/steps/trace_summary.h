@@ -92,16 +92,19 @@ struct TraceSummary {
   std::vector<DeviceUse> devices;  // sorted by process and number
 };
 
-// Sums up events in any order and from any source. Events that have not ended do not count. Not
-// thread-safe.
+// Sums up events in any order and from any source. Events that have not ended do not count. Holds
+// the activities of devices until Settle(), 24 bytes each. Not thread-safe.
 class TraceSums {
  public:
-  TraceSums();
+  // `longest_gaps`: number of gaps to list.
+  explicit TraceSums(size_t longest_gaps = 10);
   ~TraceSums();
 
   void Add(const std::vector<TimedEvent>& events);
-  // Returns the summary and resets the sums. `longest_gaps`: number of gaps to list.
-  TraceSummary Take(size_t longest_gaps = 10);
+  // Tells that all events to come begin at `time` or later.
+  void Settle(int64_t time);
+  // Returns the summary. Nothing can be added after it.
+  TraceSummary Take();
 
  private:
   struct State;
