@@ -80,7 +80,8 @@ class TraceEvents::Run {
   size_t next_ = 0;
 };
 
-// Of two runs, each with its next event and its number, the earlier one comes first out of a queue.
+// Orders a queue of runs, each with its next event and its number, so that the earlier one comes
+// first.
 struct TraceEvents::LaterBegin {
   using Next = std::pair<const Kept*, size_t>;
   bool operator()(const Next& a, const Next& b) const {
