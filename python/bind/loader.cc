@@ -168,6 +168,7 @@ void BindLoader(nb::module_& module) {
       .def("close", &OpenLoader::Close)
       .def("token", Token)
       .def("epoch", [](OpenLoader& open) { return ParseToken(Token(open)).epoch; })
+      .def("position", [](OpenLoader& open) { return ParseToken(Token(open)).position; })
       .def("order",
            [](OpenLoader& open) {
              return open.With([](const Loader& l) { return OrderText(l.options().order); });

@@ -6,6 +6,7 @@
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -81,8 +82,15 @@ class Loader(loading.Loader):
         samples = None if self._options['last_batch'] == 'keep' else self._options['batch_size']
         return tf.TensorSpec((samples, *shape), kind, name)
 
+    def _is_at_begin(self) -> bool:
+        """Tells whether the next iteration is a whole epoch."""
+        return self._inside or self._core.position() == 0
+
     def as_dataset(self, mask: str | None = None) -> tf.data.Dataset:
         """Returns a tf.data.Dataset of batches: each iteration is the loader's next epoch.
+
+        Its cardinality, which Keras shows as the steps of an epoch, is len() of the loader; unknown if
+        the loader is in the middle of an epoch, whose rest is shorter. So load a state first.
 
         Only one iteration may be active. Nothing is copied except bfloat16, once. The loader's
         state refers to the last batch that TensorFlow took: later .prefetch(N) or parallel
@@ -93,16 +101,26 @@ class Loader(loading.Loader):
                 weights: .map(lambda batch: (batch["image"], batch["label"], batch["mask"])).
 
         Raises:
-            InvalidArgumentError: If an array has the mask's name.
+            InvalidArgumentError: If an array has the mask's name; in an iteration, if a state of the
+                middle of an epoch was loaded after this call.
         """
         spec = self.element_spec
+        whole = self._is_at_begin()
         if mask is not None:
             if mask in spec:
                 raise InvalidArgumentError(f"batches have an array '{mask}': choose another name for "
                                            'the mask')
             spec[mask] = self._spec(mask, tf.bool)
-        dataset = tf.data.Dataset.from_generator(
-            lambda: map(partial(_arrays, mask=mask), self), output_signature=spec)
+
+        def batches() -> Iterator[dict[str, np.ndarray]]:
+            if whole and not self._is_at_begin():
+                raise InvalidArgumentError('a state of the middle of an epoch was loaded after as_dataset(): '
+                                           'load it before')
+            return map(partial(_arrays, mask=mask), self)
+
+        dataset = tf.data.Dataset.from_generator(batches, output_signature=spec)
+        if whole:
+            dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(self)))
         options = tf.data.Options()
         options.experimental_optimization.inject_prefetch = False  # the state would be ahead
         return dataset.with_options(options)

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 import torch
 
@@ -22,6 +22,8 @@ from recpack_io.adapting.torch_batches import Batch, TupleBatch
 from recpack_io.adapting.torch_iterable import IterableDataset
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from typing_extensions import Unpack
 
     from recpack_io.mixtures import Mixture
@@ -52,6 +54,13 @@ def _device(device: str | torch.device | None) -> torch.device | None:
     return device
 
 
+def _one_of_both(page_lock: bool | None, pin_memory: bool | None) -> bool | None:
+    """Returns the one that is given."""
+    if page_lock is not None and pin_memory is not None and page_lock != pin_memory:
+        raise InvalidArgumentError('page_lock and pin_memory are two names of one option: give one')
+    return pin_memory if page_lock is None else page_lock
+
+
 def _in_channels_last(fields: Sequence[Field]) -> frozenset[str]:
     """Returns the names of the image fields, which must have the layout "nhwc".
 
@@ -68,7 +77,10 @@ def _in_channels_last(fields: Sequence[Field]) -> frozenset[str]:
     return frozenset(field.name for field in images)
 
 
-class Loader(AheadLoader):
+_Given = TypeVar('_Given', Batch, TupleBatch)
+
+
+class Loader(AheadLoader, Generic[_Given]):
     """A recpack_io.Loader whose batches are Batch objects: dictionaries of tensors, with a `mask`.
 
     state_dict() and load_state_dict() follow torch's StatefulDataLoader and Lightning: a state
@@ -87,6 +99,7 @@ class Loader(AheadLoader):
         page_lock: Page-lock the batches' memory, which makes copies asynchronous. Default: if there
             is a CUDA device. Without a device it is for programs that copy themselves, with
             Batch.to(), or with non_blocking and record_stream().
+        pin_memory: The same, by the name that torch's DataLoader has for it.
         as_tuple: Give TupleBatch objects: tuples of the tensors in the order of the fields, for
             `for images, labels in loader`. (A Batch is a dictionary; unpacking it gives names.)
         channels_last: Give images with shape (samples, channels, height, width) in the memory
@@ -105,12 +118,33 @@ class Loader(AheadLoader):
     sampler = batch_sampler = collate_fn = generator = None
     _memory: HostMemory | None = None
 
+    if TYPE_CHECKING:
+        @overload
+        def __init__(self: Loader[Batch], dataset: Dataset | View | Mixture, recipe: str | None = None, *,
+                     fields: Sequence[Field] | None = None,
+                     device: str | torch.device | None = None, ahead: int = 1,
+                     page_lock: bool | None = None, pin_memory: bool | None = None,
+                     as_tuple: Literal[False] = False, channels_last: bool = False,
+                     **options: Unpack[LoaderOptionsWithoutFields]) -> None: ...
+
+        @overload
+        def __init__(self: Loader[TupleBatch], dataset: Dataset | View | Mixture,
+                     recipe: str | None = None, *, fields: Sequence[Field] | None = None,
+                     device: str | torch.device | None = None, ahead: int = 1,
+                     page_lock: bool | None = None, pin_memory: bool | None = None,
+                     as_tuple: Literal[True], channels_last: bool = False,
+                     **options: Unpack[LoaderOptionsWithoutFields]) -> None: ...
+
+        def __iter__(self) -> Iterator[_Given]: ...
+
     @checks_arguments()
     def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None,
                  device: str | torch.device | None = None, ahead: int = 1,
-                 page_lock: bool | None = None, as_tuple: bool = False,
-                 channels_last: bool = False, **options: Unpack[LoaderOptionsWithoutFields]):
+                 page_lock: bool | None = None, pin_memory: bool | None = None,
+                 as_tuple: bool = False, channels_last: bool = False,
+                 **options: Unpack[LoaderOptionsWithoutFields]):
+        page_lock = _one_of_both(page_lock, pin_memory)
         self._device = _device(device)
         on_cuda = self._device is not None and self._device.type == 'cuda'
         if page_lock and self._device is not None and not on_cuda:

@@ -55,6 +55,7 @@ class View:
     subset = selecting.subset
     filter = selecting.filter
     random_split = selecting.random_split
+    split = selecting.random_split  # the same; a Dataset has its split's name there
     balanced = selecting.balanced
     weighted = selecting.weighted
     column = selecting.column

@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 
+FOLLOWS = 'No overload variant of'  # mypy adds it to the error in a call of an overloaded function
+
+
 def marks(path):
     """Words by line."""
     lines = Path(path).read_text(encoding='utf-8').splitlines()
@@ -34,7 +37,7 @@ def differences(expected, found):
     for line, message in found:
         if line in left and left[line] in message:
             del left[line]
-        else:
+        elif not (line in expected and message.startswith(FOLLOWS)):
             yield f'line {line}: not expected: {message}'
     for line, words in left.items():
         yield f'line {line}: no error with {words}'

@@ -68,10 +68,13 @@ class Migrate(InFolder):
                 transforms.ToTensor(), transforms.Normalize((0.5, 0.5, 0.5), (0.2, 0.2, 0.2))])
             data = datasets.CIFAR10(root='./data', train=True, download=True, transform=augment)
             loader = DataLoader(data, 128, True)
-            ''', 'data = recpack_io.open("./data/cifar-10-batches-py", split="train")',
+            ''', 'data = recpack_io.open("./data/cifar10-shards", split="train")',
             'fields=recpack_io.recipe("cifar10-train", mean=(0.5, 0.5, 0.5), std=(0.2, 0.2, 0.2))',
             'batch_size=128, last_batch="keep", as_tuple=True)')
         self.assertRegex('\n'.join(result.notes), '7: CIFAR10 is not downloaded any more')
+        # Not the folder itself, of which the split train has four of the five batches.
+        self.assertRegex('\n'.join(result.notes), '7: pack CIFAR-10 once, .*: recpack pack ./data/cifar-10-batches-py '
+                                                  './data/cifar10-shards --splits train,test')
 
     def test_ranks(self):
         self.expect('''

@@ -139,6 +139,22 @@ class TensorFlow(InFolder):
                         for each in (elements, other.as_dataset()))
         self.assertEqual(others, rest)
 
+    def test_keras_knows_the_length(self):
+        loader = self.loader()
+        dataset = loader.as_dataset()
+        self.assertEqual(len(dataset), len(loader))
+        self.assertEqual([len(list(dataset)), len(list(dataset))], 2 * [len(loader)])
+        elements = iter(dataset)
+        next(elements), next(elements)
+        state = loader.state_dict()
+        with self.assertRaisesRegex(Exception, 'loaded after as_dataset'):
+            loader.load_state_dict(state)
+            list(dataset)
+        loader.load_state_dict(state)
+        rest = loader.as_dataset()
+        self.assertEqual(rest.cardinality(), tf.data.UNKNOWN_CARDINALITY)
+        self.assertEqual([len(list(rest)), len(list(rest))], [len(loader) - 2, len(loader)])
+
     def test_keras_takes_it(self):
         loader = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-train', layout='nhwc'))
         model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])

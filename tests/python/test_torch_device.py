@@ -136,7 +136,7 @@ class Streams(Device):
         expected = self.host_batches(epochs=2)
         for told in True, False:
             machine, mine = self.cuda(patience=1000), Stream(patience=1000)
-            loader, got = self.loader(device=None, page_lock=True), []
+            loader, got = self.loader(device=None, pin_memory=True), []
             for _ in range(2):
                 for batch in loader:
                     with machine.stream(mine):
@@ -264,6 +264,8 @@ class States(Device):
     def test_devices_that_do_not_fit(self):
         with self.assertRaisesRegex(recpack_io.UnsupportedError, 'for CUDA devices only, not for meta'):
             self.loader(device='meta', page_lock=True)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'two names of one option'):
+            self.loader(page_lock=False, pin_memory=True)
         if not torch.backends.mps.is_available():
             with self.assertRaisesRegex(recpack_io.UnsupportedError, 'no device mps'):
                 self.loader(device='mps')

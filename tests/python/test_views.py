@@ -79,6 +79,9 @@ class Selecting(Views):
         self.assertEqual([part.ids.tolist() for part in self.dataset.random_split(0.6, 0.2, 0.2, seed=1)],
                          parts)
         self.assertNotEqual(self.dataset.random_split(0.6, 0.2, seed=2)[0].ids.tolist(), parts[0])
+        some = self.dataset.filter(lambda record: record.id % 2 == 0)
+        self.assertEqual([part.ids.tolist() for part in some.split(0.6, seed=1)],
+                         [part.ids.tolist() for part in some.random_split(0.6, seed=1)])
         by_label = self.dataset.random_split(0.5, key='label')
         self.assertFalse({*self.labels[by_label[0].ids]} & {*self.labels[by_label[1].ids]})
         for shares in ((), (0.5, 0.6), (0.0, 0.5), (-0.1,)):

@@ -29,8 +29,10 @@ recpack_io.Loader(dataset, 'cifar10-train', order='windows')  # error: "order" t
 recpack_io.Loader(dataset, 'cifar10-train', last_batch='pads')  # error: "last_batch" to "Loader"
 recpack_io.Loader(dataset, 'cifar10-train', cache='record')  # error: "cache" to "Loader"
 recpack_io.jax.Loader(dataset, 'cifar10-train', order='windows')  # error: "order" to "Loader"
-recpack_io.torch.Loader(dataset, 'cifar10-train', batch_sise=4)  # error: "batch_sise" for "Loader"
+recpack_io.torch.Loader(dataset, 'cifar10-train', batch_sise=4)  # error: "batch_sise" for overloaded function "Loader"
 recpack_io.torch.Loader(dataset, 'cifar10-train', batch_size=4, as_tuple=True)
+for batch in recpack_io.torch.Loader(dataset, 'cifar10-train', pin_memory=True):
+    batch.epoch.shape  # error: "int" has no attribute "shape"
 recpack_io.pack('pictures', 'shards', kind='zip')  # error: "kind" to "pack"
 recpack_io.pack('pictures', 'shards', layout='rows')  # error: "layout" to "pack"
 recpack_io.Writer('part.tfrecord', compression='zstd')  # error: "compression" to "Writer"

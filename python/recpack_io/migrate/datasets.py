@@ -76,14 +76,24 @@ class Datasets:
             return f'recpack_io.open({self._script.source(given["root"])})'
         if 'download' in given:
             add_note(self._result, f'{there}{kind} is not downloaded any more: it must be there')
+        evaluation, folder = 'eval', _CIFAR[kind]
+        if kind == 'CIFAR10':  # opened as it is, its fifth batch is a split of its own
+            source, folder, evaluation = folder, 'cifar10-shards', 'test'
+            add_note(self._result, f'{there}pack CIFAR-10 once, into the splits that torchvision has: recpack pack '
+                     f'{self._path(given["root"], source)} {self._path(given["root"], folder)} --splits train,test')
         train = given.get('train')
-        split = '"train"' if train is None else self._split(train)
-        return f'recpack_io.open({self._inside(given["root"], _CIFAR[kind])}, split={split})'
+        split = '"train"' if train is None else self._split(train, evaluation)
+        return f'recpack_io.open({self._inside(given["root"], folder)}, split={split})'
 
-    def _split(self, train: ast.expr) -> str:
+    def _split(self, train: ast.expr, evaluation: str) -> str:
         if isinstance(train, ast.Constant):
-            return '"train"' if train.value else '"eval"'
-        return f'"train" if {self._script.source(train)} else "eval"'
+            return '"train"' if train.value else f'"{evaluation}"'
+        return f'"train" if {self._script.source(train)} else "{evaluation}"'
+
+    def _path(self, root: ast.expr, folder: str) -> str:
+        """Returns a path as a user types it."""
+        named = root.value if isinstance(root, ast.Constant) else self._script.source(root)
+        return f'{str(named).rstrip("/")}/{folder}'
 
     def _inside(self, root: ast.expr, folder: str) -> str:
         if isinstance(root, ast.Constant) and isinstance(root.value, str):
