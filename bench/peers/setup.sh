@@ -71,7 +71,8 @@ is_as_it_should_be() {
 }
 
 # Environments that stand on the packages of another one: PyTorch alone is 5 GB.
-declare -A base=([lightning]=vision [huggingface]=vision [torchtitan]=vision [streams]=vision [remote]=vision)
+declare -A base=([lightning]=vision [huggingface]=vision [torchtitan]=vision [streams]=vision [remote]=vision
+                   [ray]=vision)
 packages_of() { "$venvs/$1/bin/python" -c 'import site; print(site.getsitepackages()[0])'; }
 
 ffcv=ffcv==1.0.2

@@ -18,7 +18,7 @@ export RECPACK=$bare/bin/recpack
 tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:ragged vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
-       lightning:lightning huggingface:huggingface torchtitan:torchtitan numba:numba jax:jax tf:tensorflow ray:ray ray:flight spark:spark
+       lightning:lightning huggingface:huggingface torchtitan:torchtitan numba:numba jax:jax tf:tensorflow ray:ray ray:ray_train ray:flight spark:spark
        vision:examples vision:elastic jax:examples tf:migration
        vision:user_programs lightning:user_programs huggingface:user_programs jax:user_programs tf:user_programs
        vision:documented huggingface:documented torchtitan:documented jax:documented ray:documented spark:documented tf:documented)
