@@ -9,8 +9,9 @@ The second form adds its rows to the file, or replaces them.
 Each program of bench/strangers/ has one planted cause: comments `# planted` mark its lines, and its docstring says in
 which environment of bench/peers/setup.sh it runs and which causes of recprobe's are right. recprobe is told nothing.
 A line is right if it is one of the marked ones. py-spy, where it is given, is judged by the line at which its samples
-are most often; it names no cause. TraceML, where it is given, is judged by whether it says that the input is the limit; PyTorch's profiler, with --profiler,
-by the function in whose own code most time went: it is right if the planted line is in it.
+are most often; it names no cause. TraceML, where it is given, is judged by whether it says that the input is the limit.
+PyTorch's profiler, with --profiler, is judged by the function in whose own code most time went: the planted line must
+be in it.
 """
 import argparse
 import ast

@@ -43,8 +43,8 @@ OF_KERNEL = '"External id": 3, "queued": 0, "device": 0, "context": 1, "stream":
 
 def event(category: str, name: str, at: int, length: int, process: int, thread: int, arguments: str) -> str:
     """Returns a template of an event, which takes the begin of its step [us]."""
-    text = EVENT % (category, name, process, thread, 'AT', f'{length}.125', arguments.replace('%', '%%'))
-    return text.replace('%', '%%').replace('%%%%', '%%').replace('AT', f'%({at})d.250')
+    text = EVENT % (category, name, process, thread, 'AT', f'{length}.125', arguments)
+    return text.replace('%', '%%').replace('AT', f'%({at})d.250')
 
 
 class Begins(dict):

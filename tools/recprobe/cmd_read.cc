@@ -23,8 +23,6 @@
 namespace recpack::tool {
 namespace {
 
-constexpr size_t kAtATime = 1'000'000;  // events that are read at once
-
 struct ReadFlags {
   std::string trace;
   size_t rows = 25;
@@ -57,11 +55,9 @@ Told Read(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return ReadProfiler(path);
   Told told;
   probe::EventReader reader(path);
-  for (size_t read = kAtATime; read >= kAtATime;) {
-    const std::vector<probe::TimedEvent> some = reader.Poll(kAtATime);
-    for (const probe::TimedEvent& event : some) told.events.Add(event);
-    read = some.size();
-  }
+  reader.PollParts([&](const std::vector<probe::TimedEvent>& part) {
+    for (const probe::TimedEvent& event : part) told.events.Add(event);
+  });
   told.unseen = reader.damage();
   if (told.events.empty()) {
     throw Error(ErrorKind::kNotFound, "has no events", {.path = path},

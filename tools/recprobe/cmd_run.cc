@@ -115,14 +115,10 @@ std::string NoSteps(const RunFlags& flags, const Variables& added, const std::st
 
 // Sums up all events, a part at a time: a trace may be larger than the memory.
 probe::TraceSummary SumUpAll(const std::string& events) {
-  constexpr size_t kAtOnce = 1'000'000;
-  probe::EventReader reader(events);
   probe::TraceSums sums;
-  for (;;) {
-    const std::vector<probe::TimedEvent> some = reader.Poll(kAtOnce);
-    sums.Add(some);
-    if (some.size() < kAtOnce) return sums.Take();
-  }
+  probe::EventReader(events).PollParts(
+      [&](const std::vector<probe::TimedEvent>& part) { sums.Add(part); });
+  return sums.Take();
 }
 
 // Sums up the events: all with --trace, else the latest ones, as missing events would look like

@@ -190,6 +190,15 @@ std::vector<TimedEvent> EventReader::Poll(size_t most) {
   return events;
 }
 
+void EventReader::PollParts(const std::function<void(const std::vector<TimedEvent>& part)>& take) {
+  constexpr size_t kAtOnce = 1'000'000;
+  for (size_t read = kAtOnce; read >= kAtOnce;) {
+    const std::vector<TimedEvent> part = Poll(kAtOnce);
+    take(part);
+    read = part.size();
+  }
+}
+
 std::vector<TimedEvent> EventReader::PollAll() {
   std::vector<TimedEvent> events;
   state_->ListFiles();

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,9 @@ class EventReader {
   // start thousands of workers one after the other.
   // `most`: approximate limit; later calls return the rest.
   std::vector<TimedEvent> Poll(size_t most = SIZE_MAX);
+  // Gives all events that there are, as Poll() does, a part at a time: they may be more than the
+  // memory holds.
+  void PollParts(const std::function<void(const std::vector<TimedEvent>& part)>& take);
   // As Poll(), but checks all files. For the last call.
   std::vector<TimedEvent> PollAll();
 
