@@ -9,8 +9,7 @@
 #include "src/probe/events/event_folder.h"
 #include "src/probe/events/kept_events.h"
 #include "src/probe/events/profiler_trace.h"
-#include "src/probe/evidence/code_lines.h"
-#include "src/probe/evidence/hook_samples.h"
+#include "src/probe/evidence/event_evidence.h"
 #include "src/probe/evidence/traced_settings.h"
 #include "src/probe/steps/step_collector.h"
 #include "src/probe/steps/trace_summary.h"
@@ -74,18 +73,12 @@ Told Read(const std::string& path) {
 class Reading {
  public:
   // `most_kept`: events that are kept for a report.
-  explicit Reading(size_t most_kept) : kept_(most_kept) {}
+  explicit Reading(size_t most_kept) : told_(most_kept) {}
 
   void Add(std::vector<probe::TimedEvent>& events) {
     const int64_t now = events.back().event.begin;
-    lines_.Take(events);
-    kept_.Add(events);
-    locks_.Add(events);
-    input_samples_.Add(events);
-    ranks_.Add(events);
-    settings_.Add(events);
+    told_.Add(events);
     traced_settings_.Add(events);
-    exchanges_.Add(events);
     sums_.Add(events);
     sums_.Settle(now);
     steps_.Add(std::move(events));
@@ -93,39 +86,27 @@ class Reading {
 
   // `last`: the end of the trace.
   probe::Evidence Collected(const Told& told, int64_t last) const {
-    std::vector<probe::InputSettings> inputs = settings_.All();
-    if (inputs.empty()) inputs = traced_settings_.All();
     probe::Evidence evidence{
         .trainers = steps_.Trainers(last),
-        .locks = locks_.Uses(),
-        .input_works = input_samples_.Works(),
-        .lines = lines_.Lines(),
-        .ranks = ranks_.All(),
-        .settings = std::move(inputs),
-        .exchanges = exchanges_.Means(),
         .accelerators = told.accelerators,
         .no_steps =
             "the trace has no steps (ProfilerStep#, profiler.step(), NVTX ranges, "
             "tf.profiler.experimental.Trace with step_num) and no batches",
         .unseen = told.unseen};
+    told_.AddTo(evidence);
+    if (evidence.settings.empty()) evidence.settings = traced_settings_.All();
     probe::SelectTraining(probe::Training::kLongest, evidence);
     return evidence;
   }
 
   probe::TraceSummary TakeSummary() { return sums_.Take(); }
-  const probe::KeptEvents& kept() const noexcept { return kept_; }
+  const probe::KeptEvents& kept() const noexcept { return told_.kept(); }
 
  private:
   static constexpr size_t kMostOpen = 250'000;  // events that are not accounted for yet, about
 
-  probe::LineSamples lines_;
-  probe::KeptEvents kept_;
-  probe::LockProbes locks_;
-  probe::InputSamples input_samples_;
-  probe::ReportedRanks ranks_;
-  probe::ReportedSettings settings_;
+  probe::EventEvidence told_;
   probe::TracedSettings traced_settings_;
-  probe::GradientExchanges exchanges_;
   probe::TraceSums sums_;
   probe::StepCollector steps_{kMostOpen};
 };

@@ -11,8 +11,7 @@
 #include "src/probe/causes/decide.h"
 #include "src/probe/events/event_folder.h"
 #include "src/probe/events/event_reader.h"
-#include "src/probe/evidence/code_lines.h"
-#include "src/probe/evidence/hook_samples.h"
+#include "src/probe/evidence/event_evidence.h"
 #include "src/probe/evidence/silence.h"
 #include "src/probe/evidence/unhooked_pythons.h"
 #include "src/probe/gpu/accelerators.h"
@@ -81,7 +80,7 @@ struct Watch::State {
         gpus(given.gpus),
         events(given.events, given.free_events_after),
         unhooked(given.events),
-        kept_events(given.most_events) {}
+        told(given.most_events) {}
 
   void SampleSystem() {
     SystemSample sample = system.Sample();
@@ -94,17 +93,11 @@ struct Watch::State {
     if (!sample.processes.empty()) samples.Add(std::move(sample));
   }
 
-  void Listen(std::vector<TimedEvent> told) {
-    lines.Take(told);
-    kept_events.Add(told);
-    silence.AddEvents(told);
-    locks.Add(told);
-    input_samples.Add(told);
-    ranks.Add(told);
-    settings.Add(told);
-    exchanges.Add(told);
-    activity.Add(told);
-    steps.Add(std::move(told));
+  void Listen(std::vector<TimedEvent> polled) {
+    told.Add(polled);
+    silence.AddEvents(polled);
+    activity.Add(polled);
+    steps.Add(std::move(polled));
   }
 
   // Rates between the samples nearest to the ends of `time`; over all samples if `time` is empty.
@@ -135,13 +128,8 @@ struct Watch::State {
   Evidence MakeEvidence(Training which, size_t most_steps) const {
     Evidence evidence{.trainers = steps.Trainers(EventLog::Now(), most_steps),
                       .loaders = loaders.All(),
-                      .locks = locks.Uses(),
-                      .input_works = input_samples.Works(),
-                      .lines = lines.Lines(),
-                      .ranks = ranks.All(),
-                      .settings = settings.All(),
-                      .exchanges = exchanges.Means(),
                       .accelerators = AnyAccelerator() || gpus.any()};
+    told.AddTo(evidence);
     // If events are missing, silence does not mean that nothing happens.
     const std::vector<std::string> lost =
         options.events.empty() ? std::vector<std::string>() : Lost(options.events);
@@ -170,17 +158,11 @@ struct Watch::State {
   UnhookedPythons unhooked;
   StepCollector steps;
   SilenceDetector silence;
-  LockProbes locks;
-  InputSamples input_samples;
-  LineSamples lines;
-  ReportedRanks ranks;
-  ReportedSettings settings;
-  GradientExchanges exchanges;
   Activity activity;
   Thinned<SystemSample> samples;
   LoaderSampler loaders;
   TimelineSampler timeline;
-  KeptEvents kept_events;
+  EventEvidence told;
 };
 
 Watch::Watch(const WatchOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -203,7 +185,7 @@ const std::vector<GpuSample>& Watch::Gpus() const noexcept { return state_->gpu_
 
 const SystemSample& Watch::LastSystem() const noexcept { return state_->samples.last(); }
 
-const KeptEvents& Watch::Events() const noexcept { return state_->kept_events; }
+const KeptEvents& Watch::Events() const noexcept { return state_->told.kept(); }
 
 Evidence Watch::Collected() const { return state_->MakeEvidence(Training::kLongest, SIZE_MAX); }
 
