@@ -15,6 +15,7 @@ import pathlib
 import random
 import re
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -55,7 +56,8 @@ class ObjectServer:
     def after_listing(self, prefix):
         """Called before the last page of a listing is sent."""
 
-    def __init__(self, folder, faults=None, delay=0.0, link=None):
+    def __init__(self, folder, faults=None, delay=0.0, link=None, certificate=None):
+        """`certificate`: a PEM file with a key; the server then speaks TLS."""
         self.folder, self.faults, self.delay = pathlib.Path(folder), faults or Faults(), delay
         self.link = link or Link()  # of the objects that are read
         self.requests = []  # (method, path, range)
@@ -66,7 +68,11 @@ class ObjectServer:
         handler = type('Handler', (_Handler,), {'of': self})
         self._server = _Server(('127.0.0.1', 0), handler)
         self._server.daemon_threads = True
-        self.url = f'http://127.0.0.1:{self._server.server_port}'
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f'{"https" if certificate else "http"}://127.0.0.1:{self._server.server_port}'
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def environment(self):

@@ -37,7 +37,8 @@ class CliTest(unittest.TestCase):
     def run_recpack(self, *words, code=DONE, env=None, **options):
         done = subprocess.run([RECPACK, *map(str, words)], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=120,
-                              env={**os.environ, **(env or {})}, **options)
+                              env={**os.environ, 'no_proxy': '127.0.0.1,localhost', **(env or {})},
+                              **options)
         self.assertEqual(done.returncode, code, f'{words}\n{done.stdout}\n{done.stderr}')
         return done
 

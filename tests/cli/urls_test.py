@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 import unittest
+import urllib.request
 
 from object_server import SECRET, Faults
 from store_case import StoreCase
@@ -441,6 +442,80 @@ class Endless(http.server.BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             while True:
                 self.wfile.write(piece)
+
+
+class Proxy(http.server.BaseHTTPRequestHandler):
+    """Forwards requests for plain HTTP, and refuses tunnels."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        request = urllib.request.Request(self.path, headers=dict(self.headers.items()))
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(request) as answer:
+            body = answer.read()
+            self.send_response(answer.status)
+            for name in 'ETag', 'Content-Range':
+                if name in answer.headers:
+                    self.send_header(name, answer.headers[name])
+            self.send_header('Content-Length', str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    def do_CONNECT(self):
+        self.send_error(407)
+
+
+class Ways(Urls):
+    """TLS and proxies."""
+
+    def proxy(self):
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Proxy)
+        server.daemon_threads, server.asked = True, []
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server, f'http://127.0.0.1:{server.server_port}'
+
+    def test_authorities_of_ones_own_are_trusted(self):
+        self.serve(certificate=GOLDEN / 'tls/server.pem')
+        here = self.run_recpack('ls', self.local, '--json').stdout
+        names = 'AWS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'SSL_CERT_FILE'
+        for name in names:
+            env = {**self.env, **dict.fromkeys(names, ''), name: str(GOLDEN / 'tls/authority.pem')}
+            there = self.run_recpack('ls', 's3://bucket/data', '--json', env=env).stdout
+            self.assertEqual(self.without_path(there, 's3://bucket/data'), self.without_path(here, self.local))
+
+    def test_certificates_that_are_not_trusted(self):
+        server = self.serve(certificate=GOLDEN / 'tls/server.pem')
+        once = 'failed: '  # and not for a minute
+        for changed in {}, {'AWS_CA_BUNDLE': str(self.folder / 'none.pem')}:
+            self.fails('ls', 's3://bucket/data', env={**self.env, **changed}, saying=[once, 'certificate', 'AWS_CA_BUNDLE'])
+        other = {'AWS_CA_BUNDLE': str(GOLDEN / 'tls/authority.pem'),
+                 'AWS_ENDPOINT_URL': server.url.replace('127.0.0.1', 'localhost')}
+        self.fails('ls', 's3://bucket/data', env={**self.env, **other}, saying=[once, 'localhost', 'AWS_CA_BUNDLE'])
+        self.assertEqual(server.requests, [])
+
+    def test_proxies_are_used(self):
+        server, (proxy, url) = self.serve(), self.proxy()
+        here = self.run_recpack('ls', self.local, '--json').stdout
+        data = f'{server.url}/web/bucket/data'
+        there = self.run_recpack('ls', data, '--json', env={**self.env, 'http_proxy': url, 'no_proxy': ''}).stdout
+        self.assertEqual(self.without_path(there, data), self.without_path(here, self.local))
+        self.assertTrue(proxy.asked)
+        proxy.asked.clear()
+        shutil.rmtree(self.folder / 'cache', ignore_errors=True)
+        self.run_recpack('ls', data, env={**self.env, 'http_proxy': url, 'no_proxy': '127.0.0.1'})
+        self.assertFalse(proxy.asked)
+
+    def test_proxies_that_refuse_or_are_unknown(self):
+        _, url = self.proxy()
+        self.serve()
+        for name in url, 'http://no-such-proxy.invalid:3128':
+            self.fails('ls', 'https://127.0.0.1:9/data.tfrecord', env={**self.env, 'https_proxy': name, 'no_proxy': ''},
+                       saying=['proxy', 'no_proxy'])
 
 
 class Refused(Urls):

@@ -32,6 +32,14 @@ struct ContentRange {
   uint64_t total = 0;
 };
 
+// Faults of connections that do not pass by themselves soon.
+enum class ConnectionFault : uint8_t {
+  kOther,        // or none
+  kUnknownHost,  // its name has no address
+  kUntrusted,    // its certificate is not of an authority that is trusted, or not for this name
+  kProxy,        // the proxy is unknown, or refused the connection
+};
+
 // Filled by the reactor's thread until done(); read-only afterwards. The request is the caller's
 // until it is given to a reactor.
 class Exchange {
@@ -69,10 +77,10 @@ class Exchange {
   const std::string& error() const noexcept { return error_; }  // of the connection
   bool is_too_large() const noexcept { return is_too_large_; }  // than Request::most_text
   bool has_endless_headers() const noexcept { return header_bytes_ > kMostHeaders; }
-  bool is_host_unknown() const noexcept { return is_host_unknown_; }  // its name has no address
-  size_t received() const noexcept { return received_; }              // bytes of the body
-  const std::string& text() const noexcept { return text_; }          // body, of failures as well
-  std::string Header(const std::string& name) const;  // by lower-case name; else empty
+  ConnectionFault fault() const noexcept { return fault_; }
+  size_t received() const noexcept { return received_; }      // bytes of the body
+  const std::string& text() const noexcept { return text_; }  // body, of failures as well
+  std::string Header(const std::string& name) const;          // by lower-case name; else empty
   std::optional<ContentRange> Range() const;
   // Tells whether the answer has all bytes of its Content-Range; true without one.
   bool HasItsRange() const;
@@ -92,7 +100,7 @@ class Exchange {
   const std::chrono::steady_clock::time_point made_ = std::chrono::steady_clock::now();
   long status_ = 0;
   std::string error_;
-  bool is_host_unknown_ = false;
+  ConnectionFault fault_ = ConnectionFault::kOther;
   bool is_too_large_ = false;
   size_t header_bytes_ = 0;
   size_t received_ = 0;

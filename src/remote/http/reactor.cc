@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -23,6 +24,33 @@ constexpr long kSlowestBytes = 1024, kSlowSeconds = 20;  // slower for so long: 
 constexpr long kReceiveBuffer = 256 << 10;
 constexpr char kUnwanted[] = "not wanted any more";
 
+// Returns the file with the certificates of the authorities to trust instead of the system's, by
+// the variables of AWS's tools, curl and OpenSSL; null if none is set.
+const char* AuthoritiesFile() {
+  for (const char* name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (const char* file = std::getenv(name); file != nullptr && *file != '\0') return file;
+  }
+  return nullptr;
+}
+
+// `proxy_status`: of the proxy's answer to CONNECT; 0 if it was not asked.
+ConnectionFault ToFault(CURLcode code, long proxy_status) {
+  if (proxy_status >= 300) return ConnectionFault::kProxy;
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return ConnectionFault::kUnknownHost;
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_PROXY:
+      return ConnectionFault::kProxy;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+      return ConnectionFault::kUntrusted;
+    default:
+      return ConnectionFault::kOther;
+  }
+}
+
 }  // namespace
 
 struct Reactor::Running {
@@ -30,6 +58,7 @@ struct Reactor::Running {
   CURL* easy;
   LinkMeter* link;
   curl_slist* headers = nullptr;
+  char error[CURL_ERROR_SIZE] = {};  // says more than its code
 };
 
 Reactor& Reactor::Get() {
@@ -157,6 +186,8 @@ void Reactor::Add(std::shared_ptr<Exchange> exchange) {
   curl.easy_setopt(easy, CURLOPT_HEADERDATA, running.get());
   curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Reactor::OnBody);
   curl.easy_setopt(easy, CURLOPT_WRITEDATA, running.get());
+  curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, running->error);
+  if (const char* file = AuthoritiesFile()) curl.easy_setopt(easy, CURLOPT_CAINFO, file);
   curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   if (request.timeout_ms > 0) curl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, request.timeout_ms);
@@ -182,12 +213,15 @@ void Reactor::FinishDone() {
     void* owner = nullptr;
     curl.easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
     auto* const running = static_cast<Running*>(owner);
-    running->exchange->is_host_unknown_ = code == CURLE_COULDNT_RESOLVE_HOST;
+    long proxy_status = 0;
+    curl.easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+    running->exchange->fault_ = ToFault(code, proxy_status);
     if (code == CURLE_OK && status < 300) {
       const std::lock_guard lock(mutex_);
       limit_ = std::min(kMostLimit, limit_ + (was_slowed_down_ ? 1 / limit_ : 1));
     }
-    Finish(running, status, code == CURLE_OK ? "" : curl.easy_strerror(code));
+    const std::string error = running->error[0] != '\0' ? running->error : curl.easy_strerror(code);
+    Finish(running, status, code == CURLE_OK ? "" : error);
   }
 }
 

@@ -21,12 +21,28 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds kFirstPause{0.1}, kLongestPause{5}, kBudget{60}, kMostRetryAfter{30};
 constexpr Seconds kForever{1e6};  // it is done earlier, at last by a timeout
-// Unknown hosts are more often typos than outages.
+// Unknown hosts and proxies that refuse are more often typos than outages.
 constexpr Seconds kBudgetOfNames{3};
 
 bool IsTransient(long status) {
   return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
          status == 504;
+}
+
+Seconds BudgetFor(ConnectionFault fault) {
+  if (fault == ConnectionFault::kUntrusted) return Seconds(0);
+  return fault == ConnectionFault::kOther ? kBudget : kBudgetOfNames;
+}
+
+const char* AdviceFor(ConnectionFault fault) {
+  switch (fault) {
+    case ConnectionFault::kUntrusted:
+      return "name the file with the certificates of its authority: AWS_CA_BUNDLE or SSL_CERT_FILE";
+    case ConnectionFault::kProxy:
+      return "check the proxy in https_proxy or http_proxy, and no_proxy";
+    default:
+      return "check the network and the store's state";
+  }
 }
 
 // Returns the reason to send again; empty if the answer stands.
@@ -141,10 +157,12 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
     if (failure.empty()) return exchange;
     if (IsThrottled(exchange->status())) Reactor::Get().SlowDown();
     const Seconds wait = std::max(Jitter(pause), RetryAfter(*exchange));
-    const Seconds budget = exchange->is_host_unknown() ? kBudgetOfNames : kBudget;
-    if (Clock::now() - begin + wait > budget) {
-      throw Error(ErrorKind::kIo, format("failed {} times; last error: {}", tries, failure),
-                  {.path = WithoutSecrets(path)}, "check the network and the store's state");
+    const ConnectionFault fault = exchange->fault();
+    if (Clock::now() - begin + wait > BudgetFor(fault)) {
+      const std::string said = tries == 1
+                                   ? "failed: " + failure
+                                   : format("failed {} times; last error: {}", tries, failure);
+      throw Error(ErrorKind::kIo, said, {.path = WithoutSecrets(path)}, AdviceFor(fault));
     }
     waits.Pause(wait);
     pause = std::min(pause * 2, kLongestPause);
