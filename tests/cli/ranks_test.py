@@ -28,20 +28,23 @@ class Ranks(CliTest):
             command += ['--batch-size', '8']
         return command + [str(argument) for argument in arguments]
 
-    def start(self, commands, size=None):
-        """Starts a process per argument list, as torchrun would; `size`: the job's world size, if larger."""
+    def start(self, commands, size=None, machines=None):
+        """Starts a process per argument list, as torchrun would.
+
+        size: the job's world size, if larger; machines: a name for each rank's."""
         port = free_port()
         processes = []
         for rank, command in enumerate(commands):
+            named = {'RECPACK_MACHINE': machines[rank]} if machines else {}
             environment = clean_environment(RANK=rank, WORLD_SIZE=size or len(commands),
-                                            MASTER_ADDR='127.0.0.1', MASTER_PORT=port)
+                                            MASTER_ADDR='127.0.0.1', MASTER_PORT=port, **named)
             processes.append(subprocess.Popen(command, env=environment, text=True,
                                               stdout=subprocess.PIPE, stderr=subprocess.PIPE))
         return processes
 
-    def together(self, *arguments, ranks=2, code=0):
+    def together(self, *arguments, ranks=2, code=0, machines=None):
         """Returns the first process's output; the others print nothing."""
-        outcomes = self.outcomes(self.start([self.command(*arguments)] * ranks))
+        outcomes = self.outcomes(self.start([self.command(*arguments)] * ranks, machines=machines))
         for status, out, err in outcomes:
             self.assertEqual(status, code, err)
         for _, out, _ in outcomes[1:]:
@@ -68,6 +71,19 @@ class Ranks(CliTest):
         for more in [(), ('--strategy', 'distributed_replicated'), SERVED,
                      (*SERVED, '--variables', 'spread')]:
             self.assertEqual(self.scores(self.together('--epochs', 2, '--json', *more)), expected)
+
+    def test_sum_within_machines_first(self):
+        def losses(*more, **where):
+            scores = self.scores(self.together('--epochs', 2, '--json', '--batch-size', 4, *more, ranks=4, **where))
+            return [epoch['train']['loss'] for epoch in scores]
+        on_one = losses()
+        on_two = losses(machines='aabb')
+        self.assertNotEqual(on_two, on_one)  # in the last bits
+        for mine, other in zip(on_two, on_one, strict=True):
+            self.assertAlmostEqual(mine, other, delta=0.2)  # a few steps at a high rate
+        self.assertEqual(losses(machines='aabb'), on_two)
+        self.assertEqual(losses('--one-level', machines='aabb'), on_one)
+        self.assertEqual(losses(machines='aaab'), on_one)  # not equally many on each
 
     def test_are_audited_together(self):
         self.damage_records(5, 17, 40)

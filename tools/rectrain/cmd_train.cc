@@ -5,6 +5,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/base/parse_units.h"
+#include "src/train/collectives/machine.h"
 #include "src/train/run/trainer.h"
 #include "tools/cache_flag.h"
 #include "tools/json_line.h"
@@ -43,14 +44,17 @@ struct TrainFlags {
   std::string cache;
   std::string max_bad;
   int process_timeout = 300;  // seconds; 0: no timeout
+  bool one_level = false;
   bool no_evaluation = false;
   bool json = false;
 };
 
-train::CollectiveOptions Patience(const TrainFlags& flags) {
+train::CollectiveOptions AmongProcesses(const TrainFlags& flags) {
   const auto timeout = flags.process_timeout == 0 ? train::CollectiveOptions::kNoLimit
                                                   : std::chrono::seconds(flags.process_timeout);
-  return {.timeout = timeout, .connect_timeout = timeout};
+  return {.timeout = timeout,
+          .connect_timeout = timeout,
+          .machine = flags.one_level ? 0 : train::MachineId()};
 }
 
 // deepconn predicts a number, so it has no accuracy.
@@ -58,7 +62,7 @@ bool Classifies(const train::TrainerOptions& options) { return options.model != 
 
 void RunTrain(TrainFlags& flags, int& exit_code) {
   train::TrainerOptions& options = flags.options;
-  FinishTrainingFlags(options, Patience(flags));
+  FinishTrainingFlags(options, AmongProcesses(flags));
   FinishInputFlags(flags.inputs, options);
   if (options.variables != train::VariablePlace::kCpu &&
       options.strategy != train::StrategyKind::kParameterServer) {
@@ -68,7 +72,7 @@ void RunTrain(TrainFlags& flags, int& exit_code) {
   if (!flags.max_bad.empty()) options.max_bad_share = ParseShare(flags.max_bad);
   const train::LaunchPlace place = train::LaunchPlace::FromEnvironment();
   options.devices = train::ParseDevices(flags.devices, place.local_rank);
-  options.join = JoinLaunched(place, Patience(flags));
+  options.join = JoinLaunched(place, AmongProcesses(flags));
   options.evaluate = !flags.no_evaluation;
   options.cache = ParseCache(flags.cache);
   train::Trainer trainer(
@@ -175,6 +179,9 @@ void AddTrain(CLI::App& app, int& exit_code) {
                   "storage and large checkpoints; 0: none.")
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 30));
+  command.add_flag("--one-level", flags->one_level,
+                   "Sum over all processes in rank order. Default: in two levels, first over those "
+                   "of each machine, if all of several machines have equally many.");
   AddChoice(
       command, "--variables", options, train::VariableChoices(),
       "Where a parameter server stores variables: cpu, device (the first one), spread (over the "

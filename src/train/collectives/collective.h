@@ -57,6 +57,10 @@ struct CollectiveOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(5);
   // Timeout for connecting; some processes may start late.
   std::chrono::milliseconds connect_timeout = std::chrono::minutes(5);
+  // This rank's machine, such as MachineId(). If there are several machines, each with the same
+  // number of ranks, more than one, then ranks that exchange messages compute AllReduce() in two
+  // levels: sums of each machine, then sums of these. 0 at any rank: in one level.
+  uint64_t machine = 0;
 };
 
 // One rank's member. All ranks call the same operations in the same order with the same sizes;
@@ -66,7 +70,9 @@ struct CollectiveOptions {
 // reason; the contents of arrays are then undefined.
 //
 // Sums are f32, added in rank order, ((x0 + x1) + x2) + ..., in every implementation but NCCL's:
-// the same bits on every rank and in every run. NCCL guarantees only equal results on all ranks.
+// the same bits on every rank and in every run. In two levels (CollectiveOptions::machine) that
+// holds for the ranks of each machine, and for the machines' sums, in the order of their first
+// ranks. NCCL guarantees only equal results on all ranks.
 class Collective {
  public:
   virtual ~Collective() = default;

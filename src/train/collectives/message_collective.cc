@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <numeric>
 #include <vector>
 
 #include "src/train/collectives/collective_failure.h"
@@ -34,7 +36,10 @@ class OverMessages final : public Collective {
         announced_(Ranks()),
         received_(Ranks()),
         ins_(Ranks()) {
+    all_ = {.ranks = std::vector<size_t>(Ranks()), .place = Rank()};
+    std::iota(all_.ranks.begin(), all_.ranks.end(), size_t{0});
     Agree();  // no rank continues before all have arrived
+    FindLevels(options.machine);
     timeout_ = options.timeout;
   }
 
@@ -44,6 +49,17 @@ class OverMessages final : public Collective {
   void Check() override { transport_->Check(); }
 
  private:
+  // Ranks that sum or share an array, in order, and the place of this one among them.
+  struct Group {
+    std::vector<size_t> ranks;
+    size_t place = 0;
+
+    size_t size() const noexcept { return ranks.size(); }
+    Slice SliceOf(size_t which, size_t count) const noexcept {
+      return RankSlice(count, static_cast<int>(which), static_cast<int>(size()));
+    }
+  };
+
   size_t Ranks() const noexcept { return static_cast<size_t>(size()); }
   size_t Rank() const noexcept { return static_cast<size_t>(rank()); }
 
@@ -90,20 +106,60 @@ class OverMessages final : public Collective {
             .root = that.root};
   }
 
+  // Tells the machines of all ranks; sets the groups of two levels where there are two.
+  void FindLevels(uint64_t machine) {
+    std::vector<uint64_t> machines(Ranks());
+    for (size_t other = 0; other < Ranks(); ++other) {
+      parcels_[other] = {Bytes(&machine), sizeof machine, Bytes(&machines[other]), sizeof machine};
+    }
+    Move();
+    machines[Rank()] = machine;
+    std::vector<uint64_t> order;  // of the machines, by their first ranks
+    std::map<uint64_t, std::vector<size_t>> ranks;
+    for (size_t rank = 0; rank < Ranks(); ++rank) {
+      if (ranks[machines[rank]].empty()) order.push_back(machines[rank]);
+      ranks[machines[rank]].push_back(rank);
+    }
+    const std::vector<size_t>& here = ranks[machine];
+    const bool even = std::ranges::all_of(
+        ranks, [&](const auto& each) { return each.second.size() == here.size(); });
+    if (ranks.contains(0) || !even || order.size() == 1 || here.size() == 1) return;
+    within_ = {.ranks = here};
+    within_.place = static_cast<size_t>(std::ranges::find(here, Rank()) - here.begin());
+    for (const uint64_t each : order) between_.ranks.push_back(ranks[each][within_.place]);
+    between_.place = static_cast<size_t>(std::ranges::find(order, machine) - order.begin());
+  }
+
   void AllReduceBlocks() {
     for (size_t begin = 0; begin < call_.count; begin += kBlockFloats) {
       const size_t count = std::min(kBlockFloats, call_.count - begin);
-      float* block = Out() + begin;
-      const auto slices = [&](size_t other) {
-        return RankSlice(count, static_cast<int>(other), size());
-      };
-      float* sum = block + slices(Rank()).begin;
-      SumOfParts([&](size_t other) { return block + slices(other).begin; }, slices, sum);
-      ShareSlices(Bytes(block), [&](size_t other) {
-        const Slice slice = slices(other);
-        return Slice{slice.begin * sizeof(float), slice.count * sizeof(float)};
-      });
+      float* const block = Out() + begin;
+      if (within_.ranks.empty()) {
+        SumSlices(all_, block, count);
+        ShareSums(all_, block, count);
+        continue;
+      }
+      SumSlices(within_, block, count);
+      const Slice mine = within_.SliceOf(within_.place, count);
+      SumSlices(between_, block + mine.begin, mine.count);
+      ShareSums(between_, block + mine.begin, mine.count);
+      ShareSums(within_, block, count);
     }
+  }
+
+  // Sets this rank's slice of `block` to the sum over the group.
+  void SumSlices(const Group& group, float* block, size_t count) {
+    const auto slices = [&](size_t place) { return group.SliceOf(place, count); };
+    SumOfParts(
+        group, [&](size_t place) { return block + slices(place).begin; }, slices,
+        block + slices(group.place).begin);
+  }
+
+  void ShareSums(const Group& group, float* block, size_t count) {
+    ShareSlices(group, Bytes(block), [&](size_t place) {
+      const Slice slice = group.SliceOf(place, count);
+      return Slice{slice.begin * sizeof(float), slice.count * sizeof(float)};
+    });
   }
 
   void ReduceBlocks() {
@@ -117,7 +173,8 @@ class OverMessages final : public Collective {
       const Slice mine = slices(Rank());
       if (sum_.size() < mine.count) sum_.resize(mine.count);
       float* sum = Rank() == root ? block + mine.begin : sum_.data();
-      SumOfParts([&](size_t other) { return block + slices(other).begin; }, slices, sum);
+      SumOfParts(
+          all_, [&](size_t other) { return block + slices(other).begin; }, slices, sum);
       Clear();
       if (Rank() == root) {
         for (size_t other = 0; other < Ranks(); ++other) {
@@ -135,8 +192,9 @@ class OverMessages final : public Collective {
     const size_t most = std::max(kBlockFloats / Ranks(), size_t{1});
     for (size_t begin = 0; begin < call_.count; begin += most) {
       const Slice block{begin, std::min(most, call_.count - begin)};
-      SumOfParts([&](size_t other) { return all + other * call_.count + begin; },
-                 [&](size_t) { return block; }, Out() + begin);
+      SumOfParts(
+          all_, [&](size_t other) { return all + other * call_.count + begin; },
+          [&](size_t) { return block; }, Out() + begin);
     }
   }
 
@@ -158,7 +216,7 @@ class OverMessages final : public Collective {
         Receive(root, block + slices(Rank()).begin, slices(Rank()).count);
       }
       Move();
-      ShareSlices(block, slices);
+      ShareSlices(all_, block, slices);
     }
   }
 
@@ -169,35 +227,39 @@ class OverMessages final : public Collective {
     if (part != mine && call_.count > 0) std::memcpy(mine, part, call_.count);
     for (size_t begin = 0; begin < call_.count; begin += kBlockBytes) {
       const size_t count = std::min(kBlockBytes, call_.count - begin);
-      ShareSlices(all, [&](size_t other) { return Slice{other * call_.count + begin, count}; });
+      ShareSlices(all_, all, [&](size_t other) {
+        return Slice{other * call_.count + begin, count};
+      });
     }
   }
 
-  // Every rank sends `part(k)`, of slices(k).count floats, to each rank k. The received parts, and
-  // this rank's own, are summed in rank order into `sum`.
+  // Every rank of the group sends `part(k)`, of slices(k).count floats, to that in place k. The
+  // received parts, and this rank's own, are summed in order into `sum`.
   template <typename Part, typename Slices>
-  void SumOfParts(const Part& part, const Slices& slices, float* sum) {
-    const size_t count = slices(Rank()).count;
+  void SumOfParts(const Group& group, const Part& part, const Slices& slices, float* sum) {
+    const size_t count = slices(group.place).count;
     Clear();
-    for (size_t other = 0; other < Ranks(); ++other) {
-      ins_[other] = part(Rank());
-      if (other == Rank()) continue;
-      if (received_[other].size() < count) received_[other].resize(count);
-      ins_[other] = received_[other].data();
-      Send(other, part(other), slices(other).count * sizeof(float));
-      Receive(other, received_[other].data(), count * sizeof(float));
+    for (size_t place = 0; place < group.size(); ++place) {
+      ins_[place] = part(group.place);
+      if (place == group.place) continue;
+      if (received_[place].size() < count) received_[place].resize(count);
+      ins_[place] = received_[place].data();
+      Send(group.ranks[place], part(place), slices(place).count * sizeof(float));
+      Receive(group.ranks[place], received_[place].data(), count * sizeof(float));
     }
     Move();
-    SumInOrder(ins_, std::span(&sum, 1), count);
+    SumInOrder(std::span(ins_).first(group.size()), std::span(&sum, 1), count);
   }
 
-  // Every rank sends its own slice of an array to all.
+  // Every rank of the group sends its own slice of an array to the others.
   template <typename Slices>
-  void ShareSlices(std::byte* array, const Slices& slices) {
+  void ShareSlices(const Group& group, std::byte* array, const Slices& slices) {
     Clear();
-    for (size_t other = 0; other < Ranks(); ++other) {
-      Send(other, array + slices(Rank()).begin, slices(Rank()).count);
-      Receive(other, array + slices(other).begin, slices(other).count);
+    const Slice mine = slices(group.place);
+    for (size_t place = 0; place < group.size(); ++place) {
+      if (place == group.place) continue;
+      Send(group.ranks[place], array + mine.begin, mine.count);
+      Receive(group.ranks[place], array + slices(place).begin, slices(place).count);
     }
     Move();
   }
@@ -218,9 +280,12 @@ class OverMessages final : public Collective {
   const std::unique_ptr<Transport> transport_;
   std::chrono::milliseconds timeout_;
   CollectiveCall call_;
+  Group all_;
+  Group within_,
+      between_;  // this machine's ranks, and those in this place of each; empty: no levels
   std::vector<Parcel> parcels_;
   std::vector<Announcement> announced_;
-  std::vector<std::vector<float>> received_;  // from each rank, for one block
+  std::vector<std::vector<float>> received_;  // by place in a group, for one block
   std::vector<float> sum_;
   std::vector<const float*> ins_;
 };

@@ -1,7 +1,6 @@
 #include "src/train/world/process_world.h"
 
 #include <algorithm>
-#include <fstream>
 #include <numeric>
 #include <span>
 
@@ -9,6 +8,7 @@
 #include "recpack/base/error.h"
 #include "src/base/format.h"
 #include "src/train/collectives/collective.h"
+#include "src/train/collectives/machine.h"
 #include "src/train/collectives/threads/tower_collectives.h"
 
 namespace recpack::train {
@@ -17,8 +17,7 @@ namespace {
 
 // Hash of the machine and of the processors that this process may run on.
 uint64_t ProcessorsHash() {
-  std::string text;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text);
+  std::string text = BootId();
   try {
     for (const int processor : AllowedProcessors()) text += format(" {}", processor);
   } catch (const Error&) {  // use the machine only: the other processes wait for an answer

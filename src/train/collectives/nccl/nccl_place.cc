@@ -1,17 +1,15 @@
 #include "src/train/collectives/nccl/nccl_place.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/train/collectives/machine.h"
 
 namespace recpack::train {
 
 GpuPlace PlaceOnBus(const std::string& bus) {
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  const std::string text = format("{} {}", boot, bus);
+  const std::string text = format("{} {}", BootId(), bus);
   GpuPlace place = {};
   std::copy_n(text.data(), std::min(text.size(), place.size() - 1), place.data());
   return place;
