@@ -55,6 +55,10 @@ class Errors(CliTest):
         (self.folder / 'a.xyz').write_bytes(b'what is this')
         self.fails('pack', self.folder / 'a.xyz', self.folder / 'out', saying='--from')
 
+    def test_tables_are_for_python(self):
+        (self.folder / 'rows.parquet').write_bytes(b'PAR1' + bytes(100) + b'PAR1')
+        self.fails('pack', self.folder / 'rows.parquet', self.folder / 'out', saying=['rows.parquet', 'load_dataset'])
+
     def test_a_folder_with_other_things(self):
         (self.folder / 'out').mkdir()
         (self.folder / 'out/thesis.txt').write_text('dear')

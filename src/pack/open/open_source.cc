@@ -38,8 +38,12 @@ std::string Recognise(const std::string& path) {
   if (!std::filesystem::exists(FileStatus(path))) {
     throw Error(ErrorKind::kNotFound, "there is no such file or folder", {.path = path});
   }
+  const bool is_table = path.ends_with(".parquet") || path.ends_with(".arrow");
   throw Error(ErrorKind::kInvalidArgument, "is not a data set that recpack recognises",
-              {.path = path}, format("say what it is with --from: {}", kKinds));
+              {.path = path},
+              is_table ? "pack it in Python, read by the library `datasets`: "
+                         "recpack_io.pack(load_dataset('parquet', data_files=...), OUT)"
+                       : format("say what it is with --from: {}", kKinds));
 }
 
 ImageOptions MakeImageOptions(const SourceFlags& flags,
