@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "python/convert/feature_numbers.h"
-#include "python/convert/shapes.h"
 #include "recpack/base/error.h"
+#include "recpack/example/shape.h"
 
 namespace recpack::python {
 namespace nb = nanobind;

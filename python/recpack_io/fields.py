@@ -69,13 +69,17 @@ def Image(name: str = ..., *, then: Callable[[Any], Any], given: Given | None = 
 
 def Image(name: str = 'image', *, then=None, given=None, result=None, stream=None,  # noqa: N802
           **values):
-    """An image field: a JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF, or raw bytes of a known shape.
+    """An image field: a JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF, or an array of pixels.
+
+    An array of uint8 that pack() or Writer wrote, of shape (height, width) or (height, width,
+    channels) with 1, 3 or 4 channels, is found by its shape, which the record holds; the sizes may
+    differ. `raw_shape` is for bytes without a shape, and for planar ones.
 
     Args:
         name: Name of the array in batches.
         feature: Feature that contains the image. Default: the first of image/encoded, image, jpg,
             jpeg, png, webp, bmp, gif, avif, tif, tiff that exists.
-        raw_shape: Channels, height and width of raw bytes. Default: the image is encoded.
+        raw_shape: Channels, height and width of raw bytes, all of one size.
         raw_layout: Order of raw bytes: "nchw" (planar, as in CIFAR-10) or "nhwc" (interleaved, as
             arrays of shape (height, width, channels) are written).
         height, width: Size of the result. Default: 224.

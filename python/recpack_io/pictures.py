@@ -12,25 +12,36 @@ from recpack_io import _core
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.functions import TYPES, Declared, Function, Sample
 
-_USUAL = 'image/encoded', 'image', 'jpg', 'jpeg', 'png'  # the same as in the core
+# The same as in the core.
+USUAL_IMAGES = ('image/encoded', 'image', 'jpg', 'jpeg', 'png', 'webp', 'bmp', 'gif', 'avif', 'tif', 'tiff')
 _FAST = 1  # PNG's compression: a tenth larger than by default, in a quarter of the time
 
 
 class Whole:
-    """Decodes the image of a sample, of any size."""
+    """Decodes the image of a sample, of any size; or takes it where it is an array."""
 
     def __init__(self, field: _core.ImageField):
         if field.flip or field.erasing or field.policy != 'none':
             raise ValueError('a picture that is given to `then` as it was decoded is not changed '
                              'before: choose a crop for that, or leave flip, policy and erasing to '
                              '`then`')
-        self._features = [field.feature] if field.feature else list(_USUAL)
+        self._features = [field.feature] if field.feature else list(USUAL_IMAGES)
         self._options = {'apply_orientation': field.apply_orientation,
                          'allow_damage': field.allow_damage}
 
     def __call__(self, sample: Sample) -> np.ndarray:
         there = (name for name in self._features if name in sample)
-        return _core.decode_image(sample[next(there, self._features[0])], **self._options)
+        value = sample[next(there, self._features[0])]
+        pixels = rgb_of(value)
+        return _core.decode_image(value, **self._options) if pixels is None else pixels
+
+
+def rgb_of(value: Any) -> np.ndarray | None:
+    """Returns a copy of an image that a record holds as an array: gray, RGB or RGBA. None for other values."""
+    if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or value.ndim not in (2, 3):
+        return None
+    pixels = value.reshape(*value.shape[:2], -1)
+    return np.repeat(pixels, 3, 2) if pixels.shape[2] == 1 else pixels[:, :, :3].copy()
 
 
 def _image_of(sample: Sample) -> np.ndarray:
@@ -43,13 +54,13 @@ class Then:
     def __init__(self, name: str, then: Callable, given: str | None, picture=_image_of):
         of_torchvision = type(then).__module__.partition('.')[0] == 'torchvision'
         given = given or ('pil' if of_torchvision else 'numpy')
-        if given not in _GIVEN:
-            raise ValueError(f'there is no given {given!r}; choose one of {", ".join(_GIVEN)}')
+        if given not in GIVEN:
+            raise ValueError(f'there is no given {given!r}; choose one of {", ".join(GIVEN)}')
         self.name, self.then, self.given, self.picture = name, then, given, picture
         self.__qualname__ = Declared(then).name
 
     def __call__(self, sample: Sample) -> dict:
-        return {self.name: self.then(_GIVEN[self.given](self.picture(sample)))}
+        return {self.name: self.then(GIVEN[self.given](self.picture(sample)))}
 
 
 def _pil(image: np.ndarray):
@@ -62,7 +73,8 @@ def _torch(image: np.ndarray):
     return torch.from_numpy(image).permute(2, 0, 1)
 
 
-_GIVEN = {'numpy': lambda image: image, 'pil': _pil, 'torch': _torch}
+# Kinds of images that a function may be given, from (height, width, channels).
+GIVEN = {'numpy': lambda image: image, 'pil': _pil, 'torch': _torch}
 
 
 def of_picture(image: _core.ImageField, then: Callable, given: str | None, result,

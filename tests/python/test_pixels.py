@@ -151,6 +151,22 @@ class Pixels(InFolder):
             for channel in range(3):
                 np.testing.assert_array_equal(batch['image'][:, channel], batch['mask'][:, 0])
 
+    def test_arrays_of_any_size_are_as_their_png_files(self):
+        """Arrays are found by the shapes that the records hold."""
+        chance = np.random.default_rng(5)
+        for channels in (), (1,), (3,), (4,):
+            with recpack_io.Writer(self.folder / 'data') as writer:
+                for _ in range(8):
+                    pixels = chance.integers(0, 256, (*chance.integers(20, 60, 2), *channels), np.uint8)
+                    writer.write({'array': pixels, 'png': Image.fromarray(pixels[:, :, 0] if channels == (1,) else pixels)})
+            dataset = recpack_io.open(self.folder / 'data')
+            for options in ({'crop': 'resize'}, {'crop': 'random-resized', 'policy': 'trivialaugment'}, {'crop': 'resize-centre', 'resize': 22},
+                            {'crop': 'random-resized', 'channels': 1, 'interpolation': 'nearest'}):
+                both = [recpack_io.Image(name, feature=name, height=16, width=18, flip=0.5, view=1, type='u8', **options)
+                        for name in ('array', 'png')]
+                for batch in recpack_io.Loader(dataset, fields=both, batch_size=4):
+                    np.testing.assert_array_equal(batch['array'], batch['png'], f'{channels} {options}')
+
 
 if __name__ == '__main__':
     main()

@@ -44,13 +44,15 @@ struct ImageDecoding {
   bool operator==(const ImageDecoding&) const = default;
 };
 
-// An image: an encoded JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF, or raw bytes of a known shape.
+// An image: an encoded JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF; interleaved pixels of a shape that
+// the record holds, (height, width) or (height, width, channels) in feature NAME/shape; or raw
+// bytes of a known shape.
 struct ImageField {
   std::string name = "image";
   // Feature with the image. Default: FindPicture().
   std::string feature;
-  // Shape of raw bytes: channels (1 to 3), height, width. All 0: the image is encoded, the format
-  // is detected from its first bytes.
+  // Shape of raw bytes: channels (1 to 3), height, width. All 0: the record has the shape, or the
+  // image is encoded; the format is detected from its first bytes.
   std::array<int, 3> raw_shape = {};
   ImageLayout raw_layout = ImageLayout::kNchw;  // of raw bytes: planar, or kNhwc: interleaved
   int height = 224;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/image/channels.h"
 #include "recpack/image/header.h"
 #include "src/base/format.h"
 #include "src/image/avif/avif.h"
@@ -43,13 +44,11 @@ std::string DescribeStart(ByteView bytes) {
   return text;
 }
 
-// Replaces RGB by the luma of Pillow's convert("L"): ITU-R 601-2 in 16 bits.
+// Replaces RGB by its luma.
 void KeepLuma(Image& image) {
   const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
   for (size_t i = 0; i < pixels; ++i) {
-    const uint8_t* rgb = &image.pixels[3 * i];
-    image.pixels[i] =
-        static_cast<uint8_t>((rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >> 16);
+    image.pixels[i] = Luma(&image.pixels[3 * i]);
   }
   image.Reshape(image.width, image.height, 1);
 }

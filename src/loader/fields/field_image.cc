@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "recpack/base/error.h"
+#include "recpack/base/text.h"
+#include "recpack/example/shape.h"
 #include "recpack/loader/feature.h"
 #include "src/base/format.h"
 #include "src/loader/data/streams.h"
@@ -16,6 +18,7 @@
 #include "src/loader/image/augment_policy.h"
 #include "src/loader/image/colour_jitter.h"
 #include "src/loader/image/erase.h"
+#include "src/pack/item/pixels.h"
 
 namespace recpack {
 namespace {
@@ -48,6 +51,8 @@ FinishOptions MakeFinishOptions(const ImageField& field) {
   options.out_layout = field.layout;
   return MeanStd(options, field.mean.data(), field.std.data());
 }
+
+std::string Number(int64_t number) { return std::to_string(number); }
 
 // Options that make the u8 image for augmentation: crop and flip only.
 FinishOptions MakeCutOptions(const ImageField& field) {
@@ -105,7 +110,8 @@ class ImageWriter final : public FieldWriter {
 
   void Write(const SampleRecord& sample, SampleTools& tools,
              std::span<uint8_t* const> out) const override {
-    const ByteView bytes = FindBytes(sample.example);
+    const FeatureView& feature = Find(sample.example);
+    const ByteView bytes = feature.bytes_values()[0];
     KeyedRandom random = Random(RandomStream::kSample, sample);
     // Always drawn first, so that it does not depend on how many numbers a crop draws.
     FinishGeometry geometry{.flip = random.NextUnit() < field_.flip};
@@ -116,7 +122,7 @@ class ImageWriter final : public FieldWriter {
       geometry.y =
           Offset(field_.raw_shape[1] + 2 * field_.pad - field_.height, random) - field_.pad;
     } else if (field_.crop != CropKind::kNone || !IsRaw(field_)) {
-      pixels = picture_(bytes, random, tools).pixels;
+      pixels = picture_(bytes, random, tools, PixelsOf(sample.example, feature)).pixels;
       made = true;
     }
     if (!made) {
@@ -202,7 +208,8 @@ class ImageWriter final : public FieldWriter {
                        : static_cast<int>(random.NextBelow(static_cast<uint32_t>(places) + 1));
   }
 
-  ByteView FindBytes(const ExampleView& example) const {
+  // Checks that it holds one value of bytes, and of the raw shape's size.
+  const FeatureView& Find(const ExampleView& example) const {
     const FeatureView* feature = field_.feature.empty() ? FindPicture(example) : nullptr;
     if (feature == nullptr) {
       feature = &RequireFeature(example, field_.feature.empty() ? "image/encoded" : field_.feature);
@@ -220,7 +227,34 @@ class ImageWriter final : public FieldWriter {
                  bytes.size(), shape[0], shape[1], shape[2], shape[0] * shape[1] * shape[2]),
           "give the field's raw shape, or none for encoded pictures");
     }
-    return bytes;
+    if (IsRaw(field_)) CheckShape(FindShape(example, *feature), feature->name());
+    return *feature;
+  }
+
+  // The same bytes may be planar or interleaved: a shape that the record gives has to agree.
+  void CheckShape(std::vector<int64_t> given, std::string_view name) const {
+    if (given.empty()) return;
+    const auto [channels, height, width] = field_.raw_shape;
+    const bool planar = field_.raw_layout == ImageLayout::kNchw;
+    if (given.size() == 2) given.insert(planar ? given.begin() : given.end(), 1);
+    const auto expected = planar ? std::vector<int64_t>{channels, height, width}
+                                 : std::vector<int64_t>{height, width, channels};
+    if (given == expected) return;
+    Refuse(format("feature '{}' has the shape ({}), field '{}' reads it as ({})", name,
+                  JoinNames(given, Number), field_.name, JoinNames(expected, Number)),
+           "choose the field's raw shape and raw layout: nhwc for (height, width, channels)");
+  }
+
+  // Finds the pixels of an image that the record holds as an array with its shape.
+  std::optional<PixelView> PixelsOf(const ExampleView& example, const FeatureView& feature) const {
+    if (IsRaw(field_)) return {};
+    auto pixels = pack::FindPixels(example, feature);
+    if (pixels && IsWide(field_)) {
+      Refuse(format("feature '{}' holds an image as an array of bytes, field '{}' takes 16 bits",
+                    feature.name(), field_.name),
+             "leave bits=16 out");
+    }
+    return pixels;
   }
 
   ImageField field_;

@@ -81,7 +81,8 @@ void CheckImageField(const ImageField& field) {
            "give channels (1 to 3), height, width");
   }
   const ImageDecoding& decoding = field.decoding;
-  if (decoding.channels != 3 && (decoding.channels != 1 || IsRaw(field))) {
+  if (decoding.channels != 3 &&
+      (decoding.channels != 1 || (IsRaw(field) && field.raw_shape[0] != 1))) {
     Refuse(format("image field '{}' has {} channels", field.name, decoding.channels),
            "give 1 or 3 for encoded pictures; the raw shape says those of raw ones");
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/image/channels.h"
 #include "recpack/image/decode.h"
 #include "src/base/format.h"
 
@@ -50,7 +51,8 @@ PictureMaker::PictureMaker(const ImageField& field, bool shared)
       shared_(shared),
       random_crop_(field.area[0], field.area[1], field.aspect[0], field.aspect[1]) {}
 
-PixelView PictureMaker::operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools) const {
+PixelView PictureMaker::operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools,
+                                   const std::optional<PixelView>& pixels) const {
   Choice choice;
   Region shown;
   PixelView decoded;
@@ -59,6 +61,12 @@ PixelView PictureMaker::operator()(ByteView bytes, KeyedRandom& random, SampleTo
     choice = Choose(ToSize(shown), random);
     tools.crop = ToCrop(choice, ToSize(shown));
     decoded = Raw(bytes, tools);
+  } else if (pixels) {
+    const ImageSize size{pixels->width, pixels->height};
+    shown = All(size);
+    choice = Choose(size, random);
+    tools.crop = ToCrop(choice, size);
+    decoded = Converted(*pixels, tools);
   } else {
     const ImageHeader header = ReadImageHeader(bytes);
     RefuseNotDecoded(bytes, header);
@@ -218,6 +226,15 @@ PixelView PictureMaker::Raw(ByteView bytes, SampleTools& tools) const {
   tools.decoded_from = nullptr;
   Interleave(bytes, field_.raw_shape, tools.decoded);
   tools.SetDecoded(bytes, field_);
+  return ToView(tools.decoded);
+}
+
+PixelView PictureMaker::Converted(const PixelView& pixels, SampleTools& tools) const {
+  const int channels = field_.decoding.channels;
+  if (pixels.channels == channels) return pixels;
+  tools.Enter(Stage::kDecode, pixels.stride * static_cast<size_t>(pixels.height));
+  tools.decoded_from = nullptr;
+  ConvertChannels(pixels, channels, tools.decoded);
   return ToView(tools.decoded);
 }
 

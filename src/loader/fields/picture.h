@@ -1,6 +1,7 @@
 // Makes the image of a field: chooses the crop, decodes and resizes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "recpack/base/bytes.h"
@@ -24,8 +25,10 @@ class PictureMaker {
   PictureMaker(const ImageField& field, bool shared);
 
   // Returns the image in the result's size, with interleaved channels, contiguous; valid until the
-  // tools are used for another image. Random crops use `random`. Throws as FieldWriter::Write().
-  PixelView operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools) const;
+  // tools are used for another image. `pixels`: the record's own, of 1, 3 or 4 channels, where
+  // `bytes` are no encoded image. Random crops use `random`. Throws as FieldWriter::Write().
+  PixelView operator()(ByteView bytes, KeyedRandom& random, SampleTools& tools,
+                       const std::optional<PixelView>& pixels = {}) const;
 
  private:
   // Part of the image that becomes the result: rectangle `part` of the oriented image is resized as
@@ -44,6 +47,7 @@ class PictureMaker {
                     SampleTools& tools) const;
   bool DecodedToKeep(ByteView bytes, ImageSize seen, SampleTools& tools) const;
   PixelView Raw(ByteView bytes, SampleTools& tools) const;
+  PixelView Converted(const PixelView& pixels, SampleTools& tools) const;
   PixelView Resized(const PixelView& from, const Region& shown, const Choice& choice,
                     SampleTools& tools) const;
 

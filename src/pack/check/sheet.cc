@@ -7,10 +7,12 @@
 #include "recpack/base/error.h"
 #include "recpack/base/permutation.h"
 #include "recpack/example/view.h"
+#include "recpack/image/channels.h"
 #include "recpack/image/decode.h"
 #include "recpack/image/resize.h"
 #include "src/base/format.h"
 #include "src/pack/check/bitmap_font.h"
+#include "src/pack/item/pixels.h"
 #include "src/shards/index/pick.h"
 
 namespace recpack::pack {
@@ -40,7 +42,14 @@ std::optional<Image> FromRaw(ByteView bytes, std::array<int, 3> shape) {
   return image;
 }
 
-std::optional<Image> FromBytes(ByteView bytes, const SheetOptions& options) {
+std::optional<Image> FromFeature(const ExampleView& view, const FeatureView& feature,
+                                 const SheetOptions& options) {
+  if (const auto pixels = FindPixels(view, feature)) {
+    Image image;
+    ConvertChannels(*pixels, 3, image);
+    return image;
+  }
+  const ByteView bytes = feature.bytes_values()[0];
   if (auto raw = FromRaw(bytes, options.raw_shape)) return raw;
   try {
     return DecodeImage(bytes);
@@ -53,12 +62,12 @@ std::optional<Image> FindPicture(const ExampleView& view, const SheetOptions& op
   for (const char* name : {"image/encoded", "image"}) {
     const FeatureView* feature = view.Find(name);
     if (feature != nullptr && !feature->bytes_values().empty()) {
-      return FromBytes(feature->bytes_values()[0], options);
+      return FromFeature(view, *feature, options);
     }
   }
   for (const FeatureView& feature : view) {
     if (feature.bytes_values().empty()) continue;
-    if (auto picture = FromBytes(feature.bytes_values()[0], options)) return picture;
+    if (auto picture = FromFeature(view, feature, options)) return picture;
   }
   return {};
 }

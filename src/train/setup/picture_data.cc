@@ -11,6 +11,7 @@
 #include "recpack/loader/feature.h"
 #include "recpack/loader/recipe.h"
 #include "src/base/format.h"
+#include "src/pack/item/pixels.h"
 
 namespace recpack::train {
 namespace {
@@ -24,6 +25,7 @@ constexpr int64_t kSmallVggDense = 512;
 struct Picture {
   ImageFormat format = ImageFormat::kUnknown;
   size_t bytes = 0;
+  bool is_array = false;
 };
 
 Picture DescribePicture(const ExampleView& example, const std::string& path) {
@@ -35,7 +37,8 @@ Picture DescribePicture(const ExampleView& example, const std::string& path) {
                 {.path = path}, "name the feature that holds it: --field image=NAME");
   }
   const ByteView bytes = image->bytes_values()[0];
-  return {ReadImageHeader(bytes).format, bytes.size()};
+  return {ReadImageHeader(bytes).format, bytes.size(),
+          pack::FindPixels(example, *image).has_value()};
 }
 
 // Returns nullopt if there are no records, or none of the first ones can be read.
@@ -56,6 +59,7 @@ std::optional<Picture> FirstPicture(const Dataset& data) {
 }
 
 std::string ChooseRecipe(const std::optional<Picture>& picture, const std::string& path) {
+  if (picture && picture->is_array) return "imagenet-train";
   if (!picture || (picture->format == ImageFormat::kUnknown && picture->bytes == kCifarBytes)) {
     return "cifar10-train";
   }
