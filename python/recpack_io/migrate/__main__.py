@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from recpack_io.migrate.rewrite import migrate
@@ -30,7 +31,7 @@ def main() -> int:
     try:
         with open(given.program, encoding='utf-8', newline='') as file:
             before = file.read()
-        result = migrate(before)
+        result = migrate(before, os.path.dirname(given.program))
     except (OSError, UnicodeDecodeError) as error:
         print(f'recpack: {given.program}: cannot be read: {error}', file=sys.stderr)
         return 2

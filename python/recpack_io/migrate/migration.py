@@ -40,3 +40,9 @@ def add_note(result: Migration, note: str) -> None:
     """Adds a note, unless it is there already."""
     if note not in result.notes:
         result.notes.append(note)
+
+
+def add_left(result: Migration, line: str) -> None:
+    """Adds what is left, unless it is there already."""
+    if line not in result.left:
+        result.left.append(line)

@@ -2,197 +2,162 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
-from recpack_io import _core
-from recpack_io.fields import recipe, recipe_names
-from recpack_io.fields import Image as image_field
-from recpack_io.migrate.script import Script
-from recpack_io.options import ImageOptions
+from recpack_io.migrate.builders import Builders, Unclear
+from recpack_io.migrate.nearest import nearest
+from recpack_io.migrate.script import arguments
+from recpack_io.migrate.steps import SIZED, Constant, Steps, Unknown, constant, set_size, sides_of, value_of
 
-_PARAMETERS = {
-    'Resize': ('size', 'interpolation', 'max_size', 'antialias'),
-    'CenterCrop': ('size',),
-    'RandomResizedCrop': ('size', 'scale', 'ratio', 'interpolation', 'antialias'),
-    'RandomCrop': ('size', 'padding', 'pad_if_needed', 'fill', 'padding_mode'),
-    'RandomHorizontalFlip': ('p',),
-    'Normalize': ('mean', 'std', 'inplace'),
-    'RandomErasing': ('p', 'scale', 'ratio', 'value', 'inplace'),
-    'TrivialAugmentWide': (), 'RandAugment': (), 'ToTensor': (), 'PILToTensor': (), 'ToImage': (),
-    'ConvertImageDtype': ('dtype',), 'ToDtype': ('dtype', 'scale'),
-}
-_OF_TENSORS = ('ToTensor', 'PILToTensor', 'ToImage', 'ConvertImageDtype', 'ToDtype')
-_IGNORED = ('inplace', 'antialias', 'dtype')
-_FLOATS = ('torch.float', 'torch.float32')
-
-
-class _Unknown(Exception):
-    """A transform that no option of Image is for."""
-
-
-class Constant:
-    """An argument of Image: its text, and its value if that is known."""
-
-    def __init__(self, text: str, value: Any = None):
-        self.text, self.value = text, value
-
-
-def _constant(value: Any) -> Constant:
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
-    return Constant(text, value)
+BREAK = '\0'  # in the text of fields, where a line may end
+# Arguments that are the size of images; another size is an error when the transform is called.
+_SIZES = ('size', 'crop_size', 'input_size', 'img_size', 'image_size', 'resolution')
+_SAFE = ('getattr', 'hasattr', 'isinstance', 'len')  # in a condition that is evaluated again
 
 
 class Picture:
     """The field that a transform becomes.
 
     Args:
-        script: The program.
+        builders: Functions and classes that make transforms.
         transform: Expression of the transform.
+        is_cifar: Whether its images are CIFAR's.
 
     Raises:
         ValueError: If it cannot be told what the transform makes.
     """
 
-    def __init__(self, script: Script, transform: ast.expr):
-        self._script = script
-        self.options: dict[str, Constant] = {}
-        whole = script.resolve(transform)
+    def __init__(self, builders: Builders, transform: ast.expr, is_cifar: bool = False):
+        self._script, self._builders, self._is_cifar = builders.script, builders, is_cifar
+        self._called: dict[str, Constant] = {}  # options of Image(then=...)
+        self._conditions: list[str] = []  # for the options to be right; else the transform is called
+        self._made = Steps(self._script, self._conditions, is_cifar)
+        self._given = ''  # argument of Image(then=...)
         self.reason = ''  # for calling the transform itself
+        whole = self._chosen(transform)
+        steps: list[ast.expr] = []
         try:
-            for step in self._steps(whole):
-                self._add(step)
-            self._finish()
-        except _Unknown as unknown:
+            if line := self._script.changed_at(transform):
+                raise Unknown(f'line {line} changes it')
+            steps = self._steps(whole)
+            for step in steps:
+                self._made.add(step)
+            self._made.finish()
+        except Unknown as unknown:
             self.reason = str(unknown)
-            self._call(whole, transform)
+        if self.reason or self._conditions:
+            self._call(steps or self._parts(whole), whole, transform)
+
+    def note(self) -> str:
+        """Returns why the transform, or when it, is called as it is; empty if it is not."""
+        if self.reason:
+            return f': {self.reason}'
+        return f' unless {" and ".join(self._conditions)}' if self._conditions else ''
+
+    def _chosen(self, transform: ast.expr) -> ast.expr:
+        """Returns the value of a transform; of several, the one that can be told, with its condition."""
+        script = self._script
+        whole = script.resolve(transform)
+        if not script.kind_of(whole):
+            self._given = ', given="pil"'
+        if not isinstance(whole, ast.Name) or not script.is_here(whole):
+            return whole
+        values = [each for each in script.assigned(whole.id, script.scope(whole)) if isinstance(each, ast.expr)]
+        for value in values:
+            if condition := self._condition(value, [each for each in values if each is not value]):
+                try:
+                    Picture(self._builders, value, self._is_cifar)
+                except ValueError:
+                    continue
+                self._conditions.append(condition)
+                return value
+        return whole
+
+    def _condition(self, value: ast.expr, others: list[ast.expr]) -> str:
+        """Returns the condition of the branch that a value is assigned in, if the others are in the other one."""
+        script = self._script
+        node: ast.AST = script.statement(value)
+        while isinstance(node, ast.stmt) and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            above = script.parent(node)
+            if isinstance(above, ast.If):
+                rest = above.orelse if node in above.body else above.body
+                inside = {each for part in rest for each in ast.walk(part)}
+                calls = [each for each in ast.walk(above.test) if isinstance(each, ast.Call)]
+                if others and all(each in inside for each in others) and all(
+                        ast.unparse(each.func) in _SAFE for each in calls):
+                    return self._text(above.test, node in above.body)
+            node = above
+        return ''
+
+    def _text(self, test: ast.expr, is_true: bool) -> str:
+        """Returns the expression of a test, or of its contrary."""
+        if not is_true and isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._text(test.operand, True)
+        text = self._script.source(test)
+        if not isinstance(test, (ast.Name, ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp)):
+            text = f'({text})'
+        return text if is_true else f'not {text}'
 
     def _steps(self, whole: ast.expr) -> list[ast.expr]:
-        if self._script.kind_of(whole) == 'Compose' and isinstance(whole, ast.Call) and whole.args:
-            listed = self._script.resolve(whole.args[0])
+        script = self._script
+        if script.kind_of(whole) == 'Compose' and isinstance(whole, ast.Call) and whole.args:
+            if line := script.changed_at(whole.args[0]):
+                raise Unknown(f'line {line} changes its list')
+            listed = script.resolve(whole.args[0])
             if isinstance(listed, (ast.List, ast.Tuple)):
-                return [self._script.resolve(each) for each in listed.elts]
-            raise _Unknown('its list is made elsewhere')
-        return [whole]
-
-    def _arguments(self, step: ast.Call, kind: str) -> dict[str, Constant]:
-        names = _PARAMETERS[kind]
-        given = dict(zip(names, step.args)) | {word.arg: word.value for word in step.keywords}
-        if len(step.args) > len(names) or not set(given) <= set(names):
-            raise _Unknown(f'{kind} has arguments that Image has not')
-        return {name: self._value(node) for name, node in given.items()
-                if name not in _IGNORED or kind == 'ToDtype'}
-
-    def _value(self, node: ast.expr) -> Constant:
-        resolved = self._script.resolve(node)
+                return [script.resolve(each) for each in listed.elts]
+            raise Unknown('its list is made elsewhere')
         try:
-            value = ast.literal_eval(resolved)
-            return Constant(self._script.source(node), value)
-        except ValueError:
-            return Constant(self._script.source(node))
+            built = self._builders.built(whole)
+        except Unclear as unclear:
+            raise Unknown(f'{script.source(whole).partition("(")[0]}: {unclear}') from None
+        if built is None:
+            return [whole]
+        self._conditions += built.conditions
+        return built.steps
 
-    def _add(self, step: ast.expr) -> None:
-        kind = self._script.kind_of(step)
-        if kind not in _PARAMETERS or not isinstance(step, ast.Call):
-            raise _Unknown(f'{kind or self._script.source(step)} has no option of Image')
-        given = self._arguments(step, kind)
-        if kind in ('Resize', 'RandomResizedCrop', 'RandomCrop', 'CenterCrop'):
-            self._add_crop(kind, given)
-        elif kind == 'RandomHorizontalFlip':
-            self.options['flip'] = given.get('p', _constant(0.5))
-        elif kind == 'Normalize':
-            self.options |= {'mean': given['mean'], 'std': given['std']}
-        elif kind == 'RandomErasing' and set(given) <= {'p'}:
-            self.options['erasing'] = given.get('p', _constant(0.5))
-        elif kind in ('TrivialAugmentWide', 'RandAugment'):
-            self.options['policy'] = _constant(kind.removesuffix('Wide').lower())
-        elif kind in ('ConvertImageDtype', 'ToDtype'):
-            if not step.args or self._script.name_of(step.args[0]) not in _FLOATS:
-                raise _Unknown(f'{kind} to another type than torch.float32')
-        elif kind not in _OF_TENSORS:
-            raise _Unknown(f'{kind} has arguments that Image has not')
+    def _parts(self, whole: ast.expr) -> list[ast.expr]:
+        """Returns the calls in a transform, and in the lines that make its list."""
+        script, nodes = self._script, list(ast.walk(whole))
+        listed = whole.args[0] if isinstance(whole, ast.Call) and whole.args else None
+        if isinstance(listed, ast.Name) and script.is_here(listed):
+            scope = script.binding(listed.id, script.scope(listed))
+            makers = [script.statement(each) for each in script.assigned(listed.id, script.scope(listed))]
+            makers += [script.statement(each) for each in script.uses(listed.id, scope)] if scope else []
+            makers.sort(key=lambda each: each.lineno)
+            nodes += [node for each in makers for node in ast.walk(each)]
+        return [node for node in nodes if isinstance(node, ast.Call)]
 
-    def _add_crop(self, kind: str, given: dict[str, Constant]) -> None:
-        size, options = given.pop('size'), self.options
-        if 'bilinear' not in given.pop('interpolation', _constant('bilinear')).text.lower():
-            raise _Unknown(f'{kind} with another interpolation than bilinear')
-        sides = size.value if isinstance(size.value, (list, tuple)) else None
-        if sides is not None and len(sides) == 1:
-            size, sides = _constant(sides[0]), None
-        if kind == 'Resize' and sides is None and 'crop' not in options:
-            options |= {'crop': _constant('resize-centre'), 'resize': size}
-        elif kind == 'CenterCrop' and options.get('crop', _constant('')).value == 'resize-centre':
-            self._set_size(size, sides)
-        elif 'crop' in options:
-            raise _Unknown(f'{kind} after another crop')
-        elif kind == 'Resize':
-            options['crop'] = _constant('resize')
-            self._set_size(size, sides)
-        elif kind == 'RandomResizedCrop':
-            options['crop'] = _constant('random-resized')
-            self._set_size(size, sides)
-            for name, option in (('scale', 'area'), ('ratio', 'aspect')):
-                if name in given:
-                    options[option] = given.pop(name)
-        elif kind == 'RandomCrop' and 'padding' in given:
-            options |= {'crop': _constant('pad'), 'pad': given.pop('padding')}
-            self._set_size(size, sides)
-        else:
-            raise _Unknown(f'{kind} alone has no option of Image')
-        if given:
-            raise _Unknown(f'{kind} has arguments that Image has not')
+    def _sizes_given(self, whole: ast.expr) -> list[Constant]:
+        """Returns the sizes that code is given which cannot be followed."""
+        words = whole.keywords if isinstance(whole, ast.Call) else []
+        return [value_of(self._script, word.value) for word in words if word.arg in _SIZES]
 
-    def _set_size(self, size: Constant, sides: Any) -> None:
-        height, width = (size, size) if sides is None else map(_constant, sides)
-        self.options |= {'height': height, 'width': width}
-
-    def _finish(self) -> None:
-        if self.options.get('crop', _constant('')).value == 'resize-centre' and (
-                'height' not in self.options):
-            raise _Unknown('Resize of the shorter side gives images of different sizes')
-        if 'mean' not in self.options:
-            self.options |= {'mean': _constant((0, 0, 0)), 'std': _constant((1, 1, 1))}
-
-    def _call(self, whole: ast.expr, transform: ast.expr) -> None:
+    def _call(self, steps: list[ast.expr], whole: ast.expr, transform: ast.expr) -> None:
         """Calls the transform itself: Image(then=...)."""
-        sizes = [self._arguments(step, self._script.kind_of(step))['size']
-                 for step in ast.walk(whole) if isinstance(step, ast.Call)
-                 and self._script.kind_of(step) in ('RandomResizedCrop', 'RandomCrop', 'CenterCrop',
-                                                    'Resize')]
+        sizes = [value_of(self._script, size) for step in steps if isinstance(step, ast.Call)
+                 and self._script.kind_of(step) in SIZED
+                 and (size := arguments(step, ('size',)).get('size')) is not None]
+        sizes = sizes or ([constant(32)] if self._is_cifar else self._sizes_given(whole))
         if not sizes:
             raise ValueError(f'the size of its images is not told ({self.reason})')
-        sides = sizes[-1].value if isinstance(sizes[-1].value, (list, tuple)) else None
-        self.options = {'then': Constant(self._script.source(transform))}
-        self._set_size(sizes[-1], sides)
+        self._called = {'then': Constant(self._script.source(transform) + self._given)}
+        set_size(self._called, sides_of(self._script, sizes[-1]))
 
-    def fields(self, is_cifar: bool) -> str:
-        """Returns the Loader's second argument: a recipe's name, or fields=."""
-        if is_cifar and 'height' not in self.options:
-            self.options |= {'height': _constant(32), 'width': _constant(32)}
-        constant = all(each.value is not None for each in self.options.values())
-        if constant and 'then' not in self.options:
-            for name in recipe_names():
-                differing = self._differing(name)
-                if differing is not None and differing <= {'mean', 'std'}:
-                    changed = ', '.join(f'{each}={self.options[each].text}'
-                                        for each in sorted(differing))
-                    return f'fields=recpack_io.recipe("{name}", {changed})' if changed else f'"{name}"'
-        if is_cifar:
-            self.options |= {'raw_shape': _constant((3, 32, 32))}
-        image = ', '.join(f'{name}={each.text}' for name, each in self.options.items())
-        return f'fields=[recpack_io.Image({image}), recpack_io.Numbers("label")]'
+    def fields(self) -> str:
+        """Returns the Loader's second argument: a recipe's name, in quotes, or the expression of a list."""
+        called = self._listed(self._called) if self._called else ''
+        if self.reason:
+            return called
+        made = self._made
+        options = nearest(made.options, self._is_cifar, made.is_bilinear_policy) or self._listed(made.options)
+        if not self._conditions:
+            return options
+        if options.startswith('"'):
+            options = f'recpack_io.recipe({options})'
+        return f'{options}{BREAK}if {" and ".join(self._conditions)} else{BREAK}{called}'
 
-    def _differing(self, name: str) -> set[str] | None:
-        """Returns the options in which a recipe differs; None if it cannot be compared."""
-        images = [field for field in recipe(name) if isinstance(field, _core.ImageField)]
-        if len(images) != 1 or len(recipe(name)) != 2:
-            return None
-        ours = image_field(**{each: constant.value for each, constant in self.options.items()})
-        if self.options.get('crop') is None:
-            ours.crop = 'none'
-        unlike = {each for each in ImageOptions.__annotations__ if each not in ('raw_shape', 'feature', 'view')
-                  and _plain(getattr(ours, each)) != _plain(getattr(images[0], each))}
-        return unlike
-
-
-def _plain(value: Any) -> Any:
-    return [round(float(each), 6) for each in value] if isinstance(value, (list, tuple)) else value
+    def _listed(self, options: dict[str, Constant]) -> str:
+        if self._is_cifar:
+            options = options | {'raw_shape': constant((3, 32, 32))}
+        image = ', '.join(f'{name}={each.text}' for name, each in options.items())
+        return f'[recpack_io.Image({image}), recpack_io.Numbers("label")]'
