@@ -4,10 +4,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from recpack_io import _core
+from recpack_io.adapting.huggingface_rows import Rows, is_of_hugging_face, named_classes, splits_of
 from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError, in_python
 from recpack_io.pack_options import PathOptions, core_options
@@ -95,9 +96,18 @@ def _pack_path(path: str, split: str, options: dict, progress: Progress | None) 
     return _result(_core.pack_path(options, progress))
 
 
+def _pack_hugging_face(splits: Mapping[str, Rows], class_names: Sequence[str] | None, options: dict,
+                       progress: Progress | None) -> PackResult:
+    names = list(named_classes(splits.values()) if class_names is None else class_names)
+    result = _pack_records(splits, options | {'class_names': names}, progress)
+    renamed = {pair for rows in splits.values() for pair in rows.renamed.items()}
+    notices = [f'the column {column!r} is the feature {feature!r}' for column, feature in sorted(renamed)]
+    return replace(result, notices=result.notices + notices)
+
+
 @checks_arguments(core_options)
 def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[Mapping]],
-         out: str | os.PathLike, *, split: str = 'train', shard_bytes: int = 100_000_000,
+         out: str | os.PathLike, *, split: str = '', shard_bytes: int = 100_000_000,
          compression: Compression = 'none', level: int = 6, overwrite: bool = False,
          sync: bool = True, progress: Progress | None = None, class_names: Sequence[str] | None = None,
          **path_options: Unpack[PathOptions]) -> PackResult:
@@ -111,10 +121,11 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
     Args:
         source: A path, packed as by `recpack pack` (see its help for the sources; an interrupted
             run continues; "cifar10" and "cifar100" are downloaded); an iterable of records as for Writer.write(), which are
-            packed in order in one pass; or a dictionary of such iterables by split.
+            packed in order in one pass; a dictionary of such iterables by split; or a data set of Hugging Face, with
+            its splits and names of classes: load_dataset("beans").
         out: Output folder, or an s3:// or gs:// URL. A relative path refers to the current working
             directory.
-        split: Split of an iterable or of a tar.
+        split: Split of an iterable or of a tar. Default: "train", or that of the data set of Hugging Face.
         shard_bytes: Approximate size of a shard before compression.
         compression: "none", "gzip" or "zlib".
         level: Compression level, from 1 (fast) to 9 (small).
@@ -168,5 +179,7 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
         return _pack_path(os.fspath(source), split, common | core_options(**path_options), progress)
     if path_options:
         raise TypeError(f'{", ".join(path_options)}: for paths, and the source is an iterable')
-    splits = source if isinstance(source, Mapping) else {split: source}
+    if is_of_hugging_face(source):
+        return _pack_hugging_face(splits_of(source, split), class_names, common, progress)
+    splits = source if isinstance(source, Mapping) else {split or 'train': source}
     return _pack_records(splits, common | {'class_names': list(class_names or [])}, progress)
