@@ -21,16 +21,6 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 
-def audit_of_all(loader: Loader, before: str) -> recpack_io.Audit:
-    """What all ranks were given of this epoch: since they began, and `before` the last restart."""
-    parts = [''] * distributed.get_world_size()
-    distributed.all_gather_object(parts, str(loader.audit()))
-    whole = recpack_io.Audit.parse(parts[0])
-    for part in parts[1:] + [before] * bool(before):
-        whole.merge(recpack_io.Audit.parse(part))
-    return whole
-
-
 def save(path: pathlib.Path, state: dict) -> None:
     """Atomic: a rank may be killed while it writes."""
     if distributed.get_rank() == 0:
@@ -75,10 +65,10 @@ def main() -> None:
             optimizer.step()
             time.sleep(options.step_seconds)
             if step % options.save_every == 0:
-                audit = str(audit_of_all(loader, before))
+                audit = str(loader.gather_audit(before))
                 save(options.checkpoint, {'model': model.module.state_dict(), 'optimizer': optimizer.state_dict(),
                                           'loader': loader.state_dict(), 'audit': audit, 'epoch': epoch})
-        report = audit_of_all(loader, before).check(dataset)
+        report = loader.gather_audit(before).check(dataset)
         before = ''
         if distributed.get_rank() == 0:
             print(f'epoch {epoch}: {world} ranks at its end, {report.samples} of {report.epoch_samples} samples, '

@@ -19,16 +19,6 @@ from recpack_io.torch import Loader
 from torch import distributed
 
 
-def audit_of_all(loader: Loader, before: str) -> recpack_io.Audit:
-    """What all workers were given of this epoch: since they began, and `before` the last restart."""
-    parts = [''] * distributed.get_world_size()
-    distributed.all_gather_object(parts, str(loader.audit()))
-    whole = recpack_io.Audit.parse(parts[0])
-    for part in parts[1:] + [before] * bool(before):
-        whole.merge(recpack_io.Audit.parse(part))
-    return whole
-
-
 def report(state: dict, said: dict) -> None:
     """All workers call it; the first one's checkpoint counts."""
     if distributed.get_rank() > 0:
@@ -68,8 +58,8 @@ def train(options: dict) -> None:
             loss.backward()
             optimizer.step()
             if step % options['save_every'] == 0:
-                report(state(epoch, str(audit_of_all(loader, before))), {'epoch': epoch, 'step': step})
-        audit = audit_of_all(loader, before).check(dataset)
+                report(state(epoch, str(loader.gather_audit(before))), {'epoch': epoch, 'step': step})
+        audit = loader.gather_audit(before).check(dataset)
         before = ''
         if rank == 0:
             print(f'epoch {epoch}: {world} workers at its end, {audit.samples} of {audit.epoch_samples} samples, '

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,14 @@ class AuditReport:
     def complete(self) -> bool:
         """True if the whole epoch came, each record as often as expected."""
         return self.holds and self.samples == self.epoch_samples
+
+
+def merged(texts: Iterable[str]) -> Audit:
+    """Returns the sum of audits that str() gave; empty texts are left out."""
+    first, *others = (Audit.parse(text) for text in texts if text)
+    for other in others:
+        first.merge(other)
+    return first
 
 
 class Audit:

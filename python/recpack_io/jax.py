@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
+from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 from recpack_io.adapting.ahead import AheadLoader
 from recpack_io.arguments import checks_arguments
+from recpack_io.audits import Audit, merged
 from recpack_io.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -107,6 +109,22 @@ class Loader(AheadLoader):
             self._check(options.get('batch_size', 256), options.get('last_batch', 'drop'))
         super().__init__(dataset, recipe, ahead=0 if self._sharding is None else ahead, **options)
         self._refuse_ragged()
+
+    def gather_audit(self, before: str = '') -> Audit:
+        """Returns the audit of all processes: of what they were given of this epoch.
+
+        All processes of jax.distributed call it, after the same number of batches.
+
+        Args:
+            before: str() of what it returned when the state was saved that this run goes on from,
+                if that was in the same epoch; the state is then loaded without its own audit:
+                `loader.load_state_dict(state | {"audit": ""})`.
+        """
+        text = str(self.audit()).encode()
+        size = int(multihost_utils.process_allgather(np.int32(len(text))).max())
+        padded = np.frombuffer(text.ljust(size), np.uint8)
+        parts = np.reshape(multihost_utils.process_allgather(padded), (-1, size))
+        return merged([*(part.tobytes().decode().rstrip() for part in parts), before])
 
     def _refuse_ragged(self) -> None:
         if self._sharding is None or len(self._sharding.device_set) == 1:
