@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "python/bind/bind.h"
+#include "python/convert/given.h"
 #include "python/convert/owned_array.h"
 #include "python/objects/array.h"
 
@@ -12,7 +13,8 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-HeldArray FindArray(const HeldBatch& held, const std::string& name) {
+HeldArray FindArray(const HeldBatch& held, nb::handle given) {
+  const auto name = Given<std::string>(given, "the key of a batch", "the name of an array");
   for (const ArraySpec& spec : held.batch->arrays()) {
     if (spec.name == name) return {held.batch, &spec};
   }
@@ -31,14 +33,14 @@ void BindBatch(nb::module_& module) {
   nb::class_<HeldBatch>(module, "Batch")
       .def(
           "numpy",
-          [](const HeldBatch& held, const std::string& name) {
+          [](const HeldBatch& held, nb::handle name) {
             return MakeArray<nb::numpy>(FindArray(held, name));
           },
           nb::arg("name"),
           nb::sig("def numpy(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
           "The array, shape (samples, ...), over the batch's own memory. NumPy has no bfloat16: "
           "use dlpack() for that.")
-      .def("dlpack", FindArray, nb::arg("name"),
+      .def("dlpack", FindArray, nb::arg("name"), nb::sig("def dlpack(self, name: str) -> Array"),
            "The array `name` for torch.from_dlpack() and similar functions: an object with "
            "__dlpack__.")
       .def(

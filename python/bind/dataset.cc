@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "python/bind/bind.h"
+#include "python/convert/given.h"
 #include "python/convert/given_path.h"
 #include "python/convert/text.h"
 #include "python/objects/contents.h"
@@ -122,7 +123,11 @@ void BindDataset(nb::module_& module) {
            nb::sig("def __getitem__(self, numbers: slice) -> list[Record]"), "A list of records.")
       .def(
           "__getitem__",
-          [](OpenDataset& open, const std::vector<int64_t>& numbers) {
+          [](OpenDataset& open, nb::handle given) {
+            const auto numbers =
+                Given<std::vector<int64_t>>(given, "the key of a data set",
+                                            "the number of a record, a slice, or a list of "
+                                            "numbers; open() takes the name of a split");
             std::vector<uint64_t> ids;
             ids.reserve(numbers.size());
             for (const int64_t number : numbers) ids.push_back(Ordinal(open, number));
@@ -133,14 +138,7 @@ void BindDataset(nb::module_& module) {
           "Returns the records of a list; from a disk they are read in parallel.")
       .def("_schema", Schema)
       .def("_splits", Splits)
-      .def(
-          "sheet", Sheet, nb::arg("columns") = 10, nb::arg("rows") = 6, nb::arg("cell") = 96,
-          nb::arg("seed") = 0, nb::arg("shape") = std::array<int, 3>{},
-          "A contact sheet as `recpack sheet` draws it, the bytes of a PNG: `columns` times `rows` "
-          "records with their labels, pictures of at most `cell` pixels. seed: which records. "
-          "shape: channels, height "
-          "and width of pictures that are raw planar bytes. Raises NotFoundError where no record "
-          "holds a picture.")
+      .def("_sheet", Sheet)
       .def("_opened_as",
            [](const OpenDataset& open) {
              const OpenedAs& as = open.as();
@@ -149,11 +147,14 @@ void BindDataset(nb::module_& module) {
            })
       .def(
           "place_of",
-          [](const OpenDataset& open, int64_t number) {
+          [](const OpenDataset& open, nb::handle given) {
+            const auto number = Given<int64_t>(given, "place_of(): number", "an integer");
             const Place place = open.dataset().FindPlace(Ordinal(open, number));
             return std::make_tuple(ToName(place.path), place.offset, place.ordinal);
           },
           nb::arg("number"),
+          nb::sig("def place_of(self, number: int) -> tuple[str, int "
+                  "| None, int | None]"),
           "Path, byte offset and ordinal in the shard of the record of this number.")
       .def(
           "notices", [](const OpenDataset& open) { return ToTexts(open.dataset().Notices()); },

@@ -12,6 +12,7 @@
 #include "python/convert/array_type.h"
 #include "python/convert/choice.h"
 #include "python/convert/features.h"
+#include "python/convert/given.h"
 #include "python/convert/owned_array.h"
 #include "recpack/image/decode.h"
 
@@ -44,7 +45,8 @@ std::vector<ArraySpec> ToArraySpecs(const std::vector<ArrayTuple>& given) {
 
 using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::object Decode(const Bytes& data, bool apply_orientation, bool allow_damage) {
+nb::object Decode(nb::handle given, bool apply_orientation, bool allow_damage) {
+  const auto data = Given<Bytes>(given, "decode_image(): data", "bytes or an array of uint8");
   DecodeOptions options;
   options.apply_orientation = apply_orientation;
   options.allow_damage = allow_damage;
@@ -158,9 +160,22 @@ void BindFunctions(nb::module_& module) {
           },
           nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),
           nb::arg("stream"));
+  nb::class_<MixImages>(module, "MixImages")
+      .def(nb::init<>())
+      .def_rw("image", &MixImages::image)
+      .def_rw("label", &MixImages::label)
+      .def_rw("target", &MixImages::target)
+      .def_rw("classes", &MixImages::classes)
+      .def_rw("mixup_alpha", &MixImages::mixup_alpha)
+      .def_rw("cutmix_alpha", &MixImages::cutmix_alpha)
+      .def_rw("probability", &MixImages::probability)
+      .def_rw("stream", &MixImages::stream);
   module.def(
       "decode_image", Decode, nb::arg("data"), nb::kw_only(), nb::arg("apply_orientation") = false,
       nb::arg("allow_damage") = false,
+      nb::sig("def decode_image(data: bytes | numpy.typing.NDArray[numpy.uint8], *, "
+              "apply_orientation: bool = False, allow_damage: bool = False) -> "
+              "numpy.typing.NDArray[numpy.uint8]"),
       "The pixels of a JPEG, PNG, WebP, AVIF, TIFF, BMP or GIF file, uint8 of shape (height, "
       "width, 3), RGB. "
       "`data`: bytes, or a uint8 array. apply_orientation: turned as EXIF says. allow_damage: what "

@@ -33,15 +33,11 @@ constexpr Words<CacheKind, 3> kCaches = {{{"none", CacheKind::kNone},
                                           {"records", CacheKind::kRecords},
                                           {"pictures", CacheKind::kPictures}}};
 
-std::vector<BatchStep> Steps(std::vector<BatchFunction> functions) {
-  return {std::move_iterator(functions.begin()), std::move_iterator(functions.end())};
-}
-
 LoaderOptions TakeLoaderOptions(nb::dict given) {
   LoaderOptions options;
   options.fields = Take<std::vector<Field>>(given, "fields");
   options.view_fields = Take<std::vector<std::vector<Field>>>(given, "view_fields");
-  options.batch_steps = Steps(Take<std::vector<BatchFunction>>(given, "batch_functions"));
+  options.batch_steps = Take<std::vector<BatchStep>>(given, "batch_functions");
   options.batch_size = Take<uint32_t>(given, "batch_size");
   options.seed = Take<uint64_t>(given, "seed");
   options.rank = Take<uint32_t>(given, "rank");

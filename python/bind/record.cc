@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bind/bind.h"
+#include "python/convert/given.h"
 #include "python/convert/shapes.h"
 #include "python/convert/text.h"
 
@@ -57,7 +58,8 @@ nb::object Values(const FeatureView& feature, nb::handle owner) {
   return nb::list();
 }
 
-nb::object Get(nb::handle_t<Record> self, const std::string& name) {
+nb::object Get(nb::handle_t<Record> self, nb::handle given) {
+  const auto name = Given<std::string>(given, "the key of a record", "the name of a feature");
   const ExampleView& example = nb::cast<Record&>(self).example();
   const FeatureView* feature = example.Find(name);
   if (feature == nullptr) throw nb::key_error(name.c_str());
@@ -98,10 +100,11 @@ void BindRecord(nb::module_& module) {
            nb::sig("def __getitem__(self, name: str) -> typing.Any"))
       .def(
           "__contains__",
-          [](Record& record, const std::string& name) {
-            return record.example().Find(name) != nullptr;
+          [](Record& record, nb::handle name) {
+            std::string text;
+            return nb::try_cast(name, text) && record.example().Find(text) != nullptr;
           },
-          nb::lock_self())
+          nb::lock_self(), nb::sig("def __contains__(self, name: object) -> bool"))
       .def(
           "__len__", [](Record& record) { return record.example().size(); }, nb::lock_self())
       .def(

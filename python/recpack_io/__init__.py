@@ -17,6 +17,7 @@ from recpack_io.errors import (CorruptError, DatasetWarning, DeviceError, Invali
 from recpack_io.fields import Bytes, Id, Image, Numbers, recipe, recipe_names
 from recpack_io.functions import BatchArrays, BatchFunction, Function, Ragged, Sample
 from recpack_io.loading import Batch, Loader
+from recpack_io.mixing import MixImages
 from recpack_io.mixtures import Mixture
 from recpack_io.packing import PackResult, pack
 from recpack_io.reading import Dataset, Feature, open  # noqa: A004
@@ -25,7 +26,7 @@ from recpack_io.writing import Writer
 
 __all__ = ['Audit', 'AuditReport', 'Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
            'DatasetWarning', 'DeviceError', 'Difference', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
-           'Loader', 'Mixture', 'NotFoundError', 'Numbers', 'PackResult', 'Ragged', 'Record', 'RecpackError',
+           'Loader', 'MixImages', 'Mixture', 'NotFoundError', 'Numbers', 'PackResult', 'Ragged', 'Record', 'RecpackError',
            'Sample', 'Substitution', 'UnsupportedError', 'View', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack',
            'recipe', 'recipe_names']
 

@@ -113,6 +113,7 @@ def checks_arguments(*passed_to: Callable) -> Callable[[_Call], _Call]:
     def decorated(call: _Call) -> _Call:
         is_init = call.__name__ == '__init__'
         own = list(_parameters([call]))
+        is_method = 'self' in inspect.signature(call).parameters
 
         @functools.wraps(call)
         def checked(*given, **named):
@@ -123,7 +124,7 @@ def checks_arguments(*passed_to: Callable) -> Callable[[_Call], _Call]:
             for name in named:
                 if name not in known:
                     raise unknown_argument(of, name, known)
-            for name, value in (dict(zip(own, given[is_init:])) | named).items():
+            for name, value in (dict(zip(own, given[is_method:])) | named).items():
                 check_kind(of, name, value, known[name].annotation)
             return call(*given, **named)
         return checked  # type: ignore[return-value]

@@ -7,6 +7,7 @@ from recpack_io import _core
 from recpack_io.functions import (BatchArrays, BatchFunction, Declared, Function, Sample,
                                   kind_and_shape)
 from recpack_io.keyed import Key, on_a_thread
+from recpack_io.mixing import MixImages
 
 
 class SampleCaller:
@@ -69,8 +70,9 @@ class Functions:
         if workers < 0:
             raise ValueError(f'there are no {workers} workers; 0 calls functions on threads')
         ours = [each for each in fields if isinstance(each, Function)]
-        batch_functions = [each if isinstance(each, BatchFunction) else BatchFunction(each)
-                           for each in batch_functions]
+        steps = [each if isinstance(each, (BatchFunction, MixImages)) else BatchFunction(each)
+                 for each in batch_functions]
+        batch_functions = [each for each in steps if isinstance(each, BatchFunction)]
         self._workers = None
         if workers and (ours or batch_functions):
             from recpack_io.workers import Workers
@@ -81,8 +83,10 @@ class Functions:
         self._callers += [BatchCaller(each) for each in batch_functions]
         cores = iter([self._field(*each) for each in enumerate(ours)])
         self.fields = [next(cores) if isinstance(each, Function) else each for each in fields]
-        self.batch_functions = [self._batch_function(len(ours), *each)
-                                for each in enumerate(batch_functions)]
+        callers = iter(range(len(ours), len(self._callers)))
+        self.batch_functions = [step.core(place) if isinstance(step, MixImages)
+                                else self._batch_function(next(callers), place, step)
+                                for place, step in enumerate(steps)]
 
     def _field(self, number: int, function: Function) -> _core.FunctionField:
         stream = number if function.stream is None else function.stream
@@ -91,12 +95,12 @@ class Functions:
             return self._workers.core.field(number, self.running, *rest)
         return _core.FunctionField(self._callers[number], self.running, *rest)
 
-    def _batch_function(self, first: int, number: int, function: BatchFunction):
-        stream = number if function.stream is None else function.stream
+    def _batch_function(self, caller: int, place: int, function: BatchFunction):
+        stream = place if function.stream is None else function.stream
         rest = f'batch function {function.name}', function.core_arrays(), stream
         if self._workers is not None:
-            return self._workers.core.batch_function(first + number, self.running, *rest)
-        return _core.BatchFunction(self._callers[first + number], self.running, *rest)
+            return self._workers.core.batch_function(caller, self.running, *rest)
+        return _core.BatchFunction(self._callers[caller], self.running, *rest)
 
     def stop(self) -> None:
         """Ends calls in worker processes, and the processes. No function is called afterwards."""

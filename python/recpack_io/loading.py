@@ -15,6 +15,7 @@ from recpack_io.closing import open_loaders
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.functions import BatchFunction
+from recpack_io.mixing import MixImages
 from recpack_io.mixtures import Mixture, core_mixture
 from recpack_io.ranks import place_of_process
 from recpack_io.views import select
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from recpack_io._core import Batch as CoreBatch, Record  # a class here has a _core itself
-    from recpack_io.options import Cache, LastBatch, OnBadRecord, Order, Share
+    from recpack_io.options import Cache, HashRange, LastBatch, OnBadRecord, Order, Share
     from recpack_io.reading import Dataset
     from recpack_io.selecting import Wanted
     from recpack_io.views import View
@@ -66,6 +67,9 @@ class Loader:
         subset, filter, balanced, weights: Select records, as the methods of Dataset do: numbers or a
             mask, a function or values by feature, the feature of the class, a weight per record.
             For classes sampled equally often: balanced="label".
+        hash_range: Part of the records, by their hashes from 0 to 1, as random_split() makes it:
+            (0, 0.9) for training and (0.9, 1) for validation; (begin, end, seed) with a seed of
+            the hash, (begin, end, seed, key) with the feature to hash.
         order: "auto", "global", "window" or "sequential".
         share: "samples": a step's samples are dealt to the ranks one by one. "batches": each rank
             gets a contiguous run of them, so that the ranks' batches, gathered, are in order.
@@ -85,7 +89,7 @@ class Loader:
             records that are missing or repeated.
         verify: Check the CRCs of everything that is read.
         batch_functions: Called with each complete batch: BatchFunctions, or functions that change
-            its arrays in place.
+            its arrays in place. MixImages is mixup and cutmix, without Python.
         workers: Number of processes that call Functions and batch functions. 0: the loader's
             threads call them.
         multiprocessing_context: How the processes are started: "fork", "spawn", "forkserver", a
@@ -113,7 +117,8 @@ class Loader:
                  rank: int | None = None, world_size: int | None = None,
                  subset: ArrayLike | None = None,
                  filter: Callable[[Record], Any] | Mapping[str, Wanted] | None = None,  # noqa: A002
-                 balanced: str = '', weights: ArrayLike | None = None, order: Order = 'auto',
+                 hash_range: HashRange | None = None, balanced: str = '',
+                 weights: ArrayLike | None = None, order: Order = 'auto',
                  share: Share = 'samples',
                  last_batch: LastBatch = 'drop', threads: int = 0, prefetch: int = 4,
                  max_live_batches: int = 16, cache: Cache = 'none',
@@ -121,7 +126,7 @@ class Loader:
                  max_bad_share: float = 0.001,
                  ledger: str | os.PathLike[str] = '', audit_counts: bool = False,
                  verify: bool = True,
-                 batch_functions: Sequence[BatchFunction | Callable[..., Any]] = (),
+                 batch_functions: Sequence[BatchFunction | MixImages | Callable[..., Any]] = (),
                  workers: int = 0, multiprocessing_context: Any = None,
                  batch_type: Callable[[CoreBatch], Any] = Batch, device: None = None):
         if device is not None:
@@ -136,11 +141,8 @@ class Loader:
             raise TypeError('give rank and world_size, or neither')
         if rank is None:
             rank, world_size = place_of_process()
-        if subset is None and filter is None and not balanced and weights is None:
-            self.dataset = dataset
-        else:
-            self.dataset = select(dataset, subset=subset, filter=filter, balanced=balanced,
-                                  weights=weights)
+        self.dataset = select(dataset, subset=subset, filter=filter, hash_range=hash_range,
+                              balanced=balanced, weights=weights)
         self._recipe = recipe
         lists = [list(fields_of(each) if isinstance(each, str) else each)
                  for each in own_recipes or [recipe if fields is None else fields]]

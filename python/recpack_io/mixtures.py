@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from recpack_io import _core
+from recpack_io.arguments import check_kind
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.selecting import Selectable
 
@@ -42,6 +43,10 @@ class Mixture:
             if not isinstance(each, tuple) or len(each) not in (2, 3):
                 raise InvalidArgumentError('a source of a mixture is (data set, weight) or '
                                            f'(data set, weight, recipe), not {each!r}')
+            check_kind('Mixture', 'a source', each[0], 'Dataset | View')
+            check_kind('Mixture', 'a weight', each[1], 'float')
+        check_kind('Mixture', 'period', period, 'int')
+        check_kind('Mixture', 'epoch_samples', epoch_samples, 'int')
         self._recipes = [each[2] for each in given if len(each) == 3]
         if self._recipes and len(self._recipes) < len(given):
             raise InvalidArgumentError('some sources of the mixture have a recipe and others none: '

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from recpack_io._core import Record
     from recpack_io.fields import Field
     from recpack_io.functions import BatchFunction
+    from recpack_io.mixing import MixImages
     from recpack_io.selecting import Wanted
 
 # Choices of a loader.
@@ -19,6 +20,8 @@ Share = Literal['samples', 'batches']
 LastBatch = Literal['drop', 'pad', 'keep']
 Cache = Literal['none', 'records', 'pictures']
 OnBadRecord = Literal['fail', 'substitute']
+# Begin and end, from 0 to 1; a seed; the feature to hash.
+HashRange = Union[tuple[float, float], tuple[float, float, int], tuple[float, float, int, str]]
 
 # Choices of fields.
 Crop = Literal['none', 'pad', 'random-resized', 'resize-centre', 'resize']
@@ -47,6 +50,7 @@ class LoaderOptionsWithoutFields(TypedDict, total=False):
     world_size: int | None
     subset: ArrayLike | None
     filter: Callable[[Record], Any] | Mapping[str, Wanted] | None
+    hash_range: HashRange | None
     balanced: str
     weights: ArrayLike | None
     order: Order
@@ -62,7 +66,7 @@ class LoaderOptionsWithoutFields(TypedDict, total=False):
     ledger: str | os.PathLike[str]
     audit_counts: bool
     verify: bool
-    batch_functions: Sequence[BatchFunction | Callable[..., Any]]
+    batch_functions: Sequence[BatchFunction | MixImages | Callable[..., Any]]
     workers: int
     multiprocessing_context: Any
 

@@ -69,6 +69,25 @@ class Dataset(_core.Dataset):
         """Number of records per split in the manifest; without a manifest, of this split."""
         return dict(self._splits()) or {self.split: len(self)}
 
+    @checks_arguments()
+    def sheet(self, columns: int = 10, rows: int = 6, cell: int = 96, seed: int = 0,
+              shape: Sequence[int] = (0, 0, 0)) -> bytes:
+        """Draws a contact sheet, as `recpack sheet` does.
+
+        Args:
+            columns, rows: Records, with their labels.
+            cell: Most pixels of a side of a picture.
+            seed: Which records.
+            shape: Channels, height and width of pictures that are raw planar bytes.
+
+        Returns:
+            A PNG file.
+
+        Raises:
+            NotFoundError: If no record holds a picture.
+        """
+        return self._sheet(columns, rows, cell, seed, list(shape))
+
     def __repr__(self) -> str:
         classes = f', {len(self.class_names):,} classes' if self.class_names else ''
         return f'<recpack_io.Dataset {self.path!r}, {self.split}: {len(self):,} records{classes}>'

@@ -1,12 +1,15 @@
 """Selecting: functions that choose records, which are methods of data sets and of views."""
 from __future__ import annotations
 
+import operator
+import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 import numpy as np
 
 from recpack_io import _core
+from recpack_io.arguments import check_kind, checks_arguments
 from recpack_io.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -53,10 +56,14 @@ def subset(self: Selectable, numbers: ArrayLike) -> View:
     return view._with(view._core.subset(np.ascontiguousarray(given, np.uint64)))
 
 
-def _list(wanted: Wanted) -> list[int | bytes]:
-    values = [wanted] if isinstance(wanted, (int, str, bytes, np.integer)) else list(wanted)
+def _list(feature: str, wanted: Wanted) -> list[int | bytes]:
+    values = [wanted] if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Iterable) else list(wanted)
+    for value in values:
+        if not isinstance(value, (str, bytes)) and not hasattr(value, '__index__'):
+            raise TypeError(f'filter(): {feature} cannot be {reprlib.repr(value)}: give integers, strings or bytes; '
+                            'filter(function) compares other values')
     return [value.encode() if isinstance(value, str)
-            else value if isinstance(value, bytes) else int(value) for value in values]
+            else value if isinstance(value, bytes) else operator.index(value) for value in values]
 
 
 def filter(self: Selectable,  # noqa: A001
@@ -76,13 +83,16 @@ def filter(self: Selectable,  # noqa: A001
             this view are drawn.
         CorruptError, IoError: If a record cannot be read.
     """
+    check_kind('filter', 'leave_out_corrupt', leave_out_corrupt, 'bool')
     view = self._view()
     if isinstance(keep, Mapping):
         keep, features = None, {**keep, **features}
+    if keep is not None and not callable(keep):
+        raise TypeError(f'filter(): keep cannot be {reprlib.repr(keep)}: give a function, or wanted values by feature')
     if keep is None and not features:
         raise InvalidArgumentError('filter() needs a function or values of a feature')
     if features:
-        wanted = {name: _list(each) for name, each in features.items()}
+        wanted = {name: _list(name, each) for name, each in features.items()}
         view = view._with(view._core.filter(wanted, leave_out_corrupt))
     if keep is not None:
         view = subset(view, [number for number, record in view._records(leave_out_corrupt)
@@ -108,6 +118,10 @@ def random_split(self: Selectable, *shares: float, seed: int = 0, key: str = '',
         InvalidArgumentError: If the shares are invalid, if a part has no records, or if records of
             this view are drawn.
     """
+    for share in shares:
+        check_kind('random_split', 'a share', share, 'float')
+    check_kind('random_split', 'seed', seed, 'int')
+    check_kind('random_split', 'key', key, 'str')
     view = self._view()
     ends = np.cumsum(shares).tolist()
     if not ends or min(shares) <= 0 or ends[-1] > 1 + 1e-9:
@@ -123,6 +137,7 @@ def random_split(self: Selectable, *shares: float, seed: int = 0, key: str = '',
                  for begin, end in zip([0.0, *ends], ends))
 
 
+@checks_arguments()
 def balanced(self: Selectable, label: str = 'label', *, epoch_samples: int = 0,
              leave_out_corrupt: bool = False) -> View:
     """Samples each class equally often, however many records it has.
@@ -140,6 +155,7 @@ def balanced(self: Selectable, label: str = 'label', *, epoch_samples: int = 0,
     return view._with(view._core.balanced(*drawn), 'balanced', *drawn)
 
 
+@checks_arguments()
 def weighted(self: Selectable, weights: ArrayLike, *, epoch_samples: int = 0) -> View:
     """Samples records in proportion to their weights, with repetition; anew in each epoch.
 
@@ -160,6 +176,7 @@ def weighted(self: Selectable, weights: ArrayLike, *, epoch_samples: int = 0) ->
     return view._with(view._core.weighted(given, epoch_samples), 'weighted', given, epoch_samples)
 
 
+@checks_arguments()
 def column(self: Selectable, feature: str = 'label') -> Any:
     """Returns one feature of all records, read by all threads.
 

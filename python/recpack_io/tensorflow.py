@@ -2,7 +2,7 @@
 
     from recpack_io.tensorflow import Loader
     loader = Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256)
-    model.fit(loader.as_dataset().map(lambda batch: (batch["image"], batch["label"])), epochs=90)
+    model.fit(loader.as_dataset(as_tuple=True), epochs=90)
 """
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Loader(loading.Loader):
         """Tells whether the next iteration is a whole epoch."""
         return self._inside or self._core.position() == 0
 
-    def as_dataset(self, mask: str | None = None) -> tf.data.Dataset:
+    def as_dataset(self, mask: str | None = None, *, as_tuple: bool = False) -> tf.data.Dataset:
         """Returns a tf.data.Dataset of batches: each iteration is the loader's next epoch.
 
         Its cardinality, which Keras shows as the steps of an epoch, is len() of the loader; unknown if
@@ -97,8 +97,10 @@ class Loader(loading.Loader):
         .map() take and hold that many batches ahead.
 
         Args:
-            mask: The name under which elements also have Batch.mask, which Keras takes as sample
-                weights: .map(lambda batch: (batch["image"], batch["label"], batch["mask"])).
+            mask: The name under which elements also have Batch.mask.
+            as_tuple: Elements are tuples of the tensors in the order of the fields, as fit() and
+                evaluate() take them: (image, label); with a mask (image, label, mask), which Keras
+                takes as sample weights.
 
         Raises:
             InvalidArgumentError: If an array has the mask's name; in an iteration, if a state of the
@@ -119,6 +121,8 @@ class Loader(loading.Loader):
             return map(partial(_arrays, mask=mask), self)
 
         dataset = tf.data.Dataset.from_generator(batches, output_signature=spec)
+        if as_tuple:
+            dataset = dataset.map(lambda batch: tuple(batch[name] for name in spec))
         if whole:
             dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(self)))
         options = tf.data.Options()

@@ -7,19 +7,23 @@
 """
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 import torch
+from torch import distributed
 
 from recpack_io import _core
 from recpack_io._cuda import HostMemory
 from recpack_io.adapting.ahead import AheadLoader
 from recpack_io.arguments import checks_arguments
+from recpack_io.audits import Audit, merged
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.adapting.torch_batches import Batch, TupleBatch
 from recpack_io.adapting.torch_iterable import IterableDataset
+from recpack_io.adapting.torch_map import MapDataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,11 +58,16 @@ def _device(device: str | torch.device | None) -> torch.device | None:
     return device
 
 
-def _one_of_both(page_lock: bool | None, pin_memory: bool | None) -> bool | None:
-    """Returns the one that is given."""
+def _page_locked(page_lock: bool | None, pin_memory: bool | None) -> bool | None:
+    """Returns the one that is given; False, with a warning, where there is no CUDA device."""
     if page_lock is not None and pin_memory is not None and page_lock != pin_memory:
         raise InvalidArgumentError('page_lock and pin_memory are two names of one option: give one')
-    return pin_memory if page_lock is None else page_lock
+    locked = pin_memory if page_lock is None else page_lock
+    if locked and not torch.cuda.is_available():
+        name = 'pin_memory' if page_lock is None else 'page_lock'
+        warnings.warn(f'{name} has no effect: PyTorch finds no CUDA device', stacklevel=4)
+        return False
+    return locked
 
 
 def _in_channels_last(fields: Sequence[Field]) -> frozenset[str]:
@@ -98,7 +107,8 @@ class Loader(AheadLoader, Generic[_Given]):
         ahead: Batches on their way to a CUDA device. At most prefetch - 1 are copied at a time.
         page_lock: Page-lock the batches' memory, which makes copies asynchronous. Default: if there
             is a CUDA device. Without a device it is for programs that copy themselves, with
-            Batch.to(), or with non_blocking and record_stream().
+            Batch.to(), or with non_blocking and record_stream(). Without a CUDA device it is left
+            out, with a warning, as torch's DataLoader does.
         pin_memory: The same, by the name that torch's DataLoader has for it.
         as_tuple: Give TupleBatch objects: tuples of the tensors in the order of the fields, for
             `for images, labels in loader`. (A Batch is a dictionary; unpacking it gives names.)
@@ -144,12 +154,12 @@ class Loader(AheadLoader, Generic[_Given]):
                  page_lock: bool | None = None, pin_memory: bool | None = None,
                  as_tuple: bool = False, channels_last: bool = False,
                  **options: Unpack[LoaderOptionsWithoutFields]):
-        page_lock = _one_of_both(page_lock, pin_memory)
         self._device = _device(device)
         on_cuda = self._device is not None and self._device.type == 'cuda'
-        if page_lock and self._device is not None and not on_cuda:
+        if (page_lock or pin_memory) and self._device is not None and not on_cuda:
             raise UnsupportedError('memory is page-locked for CUDA devices only, not for '
                                    f'{self._device}: leave page_lock out')
+        page_lock = _page_locked(page_lock, pin_memory)
         self._stream = torch.cuda.Stream(self._device) if on_cuda else None
         self._page_lock = on_cuda if page_lock is None else page_lock
         self._memory = HostMemory() if self._page_lock or on_cuda else None
@@ -206,6 +216,20 @@ class Loader(AheadLoader, Generic[_Given]):
         """Type, such as "f32" or "bf16", and sample shape of each tensor, by name."""
         return {name: (kind, (shape[2], *shape[:2]) if name in self._channels_last else shape)
                 for name, (kind, shape) in super().arrays.items()}
+
+    def gather_audit(self, before: str = '') -> Audit:
+        """Returns the audit of all ranks: of what they were given of this epoch.
+
+        All ranks of torch.distributed's default group call it, after the same number of batches.
+
+        Args:
+            before: str() of what it returned when the state was saved that this run goes on from,
+                if that was in the same epoch; the state is then loaded without its own audit:
+                `loader.load_state_dict(state | {"audit": ""})`.
+        """
+        parts = [''] * distributed.get_world_size()
+        distributed.all_gather_object(parts, str(self.audit()))
+        return merged([*parts, before])
 
     def _make_room(self) -> None:
         if self._memory is not None:

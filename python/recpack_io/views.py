@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from recpack_io import _core, selecting
+from recpack_io.arguments import check_kind
 from recpack_io.errors import CorruptError, InvalidArgumentError
 # Pickles of earlier versions name _mixture here.
 from recpack_io.mixtures import Mixture, _mixture  # noqa: F401
@@ -14,6 +15,7 @@ from recpack_io.mixtures import Mixture, _mixture  # noqa: F401
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from recpack_io.options import HashRange
     from recpack_io.reading import Dataset
     from recpack_io.selecting import Selectable, Wanted
 
@@ -148,12 +150,23 @@ def _rebuilt(dataset: Dataset, ids: NDArray[np.uint64] | None, drawn: tuple[Any,
     return view._with(getattr(view._core, how)(*arguments), *drawn)
 
 
+def _in_hash_range(view: View, hash_range: HashRange) -> View:
+    given = *hash_range, *(0.0, 1.0, 0, '')[len(hash_range):]
+    for name, value, kind in zip(('begin', 'end', 'seed', 'key'), given, ('float', 'float', 'int', 'str')):
+        check_kind('hash_range', name, value, kind)
+    if not 2 <= len(hash_range) <= 4 or not 0 <= given[0] < given[1] <= 1:
+        raise InvalidArgumentError(f'hash_range {tuple(hash_range)} is invalid: give begin and end, from 0 to 1, '
+                                   'and if needed a seed and the feature to hash')
+    return view._with(view._core.hash_split(*given, False))
+
+
 def select(records: Selectable | Mixture, *, subset: ArrayLike | None = None,  # noqa: A002
            filter: Callable[[_core.Record], Any] | Mapping[str, Wanted] | None = None,  # noqa: A002
-           balanced: str = '', weights: ArrayLike | None = None) -> View | Mixture:
+           hash_range: HashRange | None = None, balanced: str = '',
+           weights: ArrayLike | None = None) -> Selectable | Mixture:
     """Applies a Loader's arguments that select records, in this order."""
-    if subset is None and filter is None and not balanced and weights is None:
-        return records if isinstance(records, Mixture) else records._view()
+    if not balanced and all(each is None for each in (subset, filter, hash_range, weights)):
+        return records
     if isinstance(records, Mixture):
         raise InvalidArgumentError('records of a mixture cannot be selected: select those of its '
                                    'sources')
@@ -164,6 +177,8 @@ def select(records: Selectable | Mixture, *, subset: ArrayLike | None = None,  #
         view = view.subset(subset)
     if filter is not None:
         view = view.filter(filter)
+    if hash_range is not None:
+        view = _in_hash_range(view, hash_range)
     if balanced:
         view = view.balanced(balanced)
     if weights is not None:

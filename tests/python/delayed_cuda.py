@@ -110,6 +110,7 @@ class Cuda:
         """torch.cuda is this machine within."""
         cudart = SimpleNamespace(cudaHostRegister=self.register, cudaHostUnregister=self.unregister)
         of_cuda = {'cudart': lambda: cudart, 'stream': self.stream, 'current_device': lambda: 0,
+                   'is_available': lambda: True,
                    'current_stream': lambda device=None: self.current,
                    'Stream': lambda device=None: Stream(device, self.patience)}
         of_tensors = {'to': lambda *given, **options: self.copy(*given, **options),

@@ -99,6 +99,38 @@ class Kinds(Arguments):
                   type=4)
         self.says('Id(): name cannot be 3: give a string', recpack_io.Id, 3)
 
+    def test_wrong_ones_of_data_sets(self):
+        ds, batch = self.dataset, next(iter(recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8)))
+        key = 'the number of a record, a slice, or a list of numbers; open() takes the name of a split'
+        self.says(f"the key of a data set cannot be 'train': give {key}", lambda: ds['train'])
+        self.says(f'the key of a data set cannot be 1.5: give {key}', lambda: ds[1.5])
+        self.says('the key of a record cannot be 3: give the name of a feature', lambda: ds[0][3])
+        self.says('the key of a batch cannot be 3: give the name of an array', lambda: batch[3])
+        self.says('the key of a batch cannot be 3: give the name of an array', batch.dlpack, 3)
+        self.says("place_of(): number cannot be 'a': give an integer", ds.place_of, 'a')
+        self.says("decode_image(): data cannot be 'photo.jpg': give bytes or an array of uint8", recpack_io.decode_image,
+                  'photo.jpg')
+        self.says("sheet(): columns cannot be '3': give an integer", ds.sheet, columns='3')
+        self.says("sheet() has no argument 'colums': did you mean 'columns'?", ds.sheet, colums=3)
+        self.assertNotIn(3, ds[0])
+        self.assertIn('label', ds[0])
+
+    def test_wrong_ones_of_selections(self):
+        for ds in self.dataset, self.dataset.subset(range(20)):
+            self.says('column(): feature cannot be 5: give a string', ds.column, 5)
+            self.says('balanced(): label cannot be 5: give a string', ds.balanced, 5)
+            self.says("balanced() has no argument 'lable': did you mean 'label'?", ds.balanced, lable='label')
+            self.says("weighted(): epoch_samples cannot be 'a': give an integer", ds.weighted, [1] * len(ds), epoch_samples='a')
+            self.says("random_split(): seed cannot be 'a': give an integer", ds.random_split, 0.9, seed='a')
+            self.says("random_split(): a share cannot be 'a': give a number", ds.random_split, 'a')
+            self.says('filter(): label cannot be 3.5: give integers, strings or bytes; filter(function) compares other values',
+                      ds.filter, label=3.5)
+            self.says('filter(): keep cannot be 3: give a function, or wanted values by feature', ds.filter, 3)
+        self.says("Mixture(): a source cannot be 'a': give what recpack_io.open() returns or a view of it",
+                  recpack_io.Mixture, [('a', 1)])
+        self.says("Mixture(): a weight cannot be 'a': give a number", recpack_io.Mixture, [(self.dataset, 'a')])
+        self.assertEqual(len(self.dataset.filter(label=np.array([3, 5]))), len(self.dataset.filter(label={3, np.uint8(5)})))
+
     def test_right_ones(self):
         """What NumPy computes, and what looks like a path or a list."""
         loader = recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=np.int32(8),

@@ -382,6 +382,16 @@ class RawPictures(InFolder):
                     for batch in recpack_io.Loader(dataset, fields=both, batch_size=4):
                         np.testing.assert_array_equal(batch['planar'], batch['pixels'], str(options))
 
+    def test_the_shape_of_the_record_has_to_agree(self):
+        pixels = np.zeros((2, 4, 3), np.uint8)
+        with recpack_io.Writer(self.folder / 'data') as writer:
+            writer.write({'image': pixels})
+        dataset = recpack_io.open(self.folder / 'data')
+        for shape, order in ((3, 2, 4), 'nchw'), ((3, 4, 2), 'nhwc'):
+            image = recpack_io.Image(raw_shape=shape, raw_layout=order, height=shape[1], width=shape[2])
+            with self.assertRaisesRegex(recpack_io.InvalidArgumentError, r'shape \(2, 4, 3\), field .* reads it as'):
+                next(iter(recpack_io.Loader(dataset, fields=[image], batch_size=1)))
+
     def test_whole_ones_are_what_was_written(self):
         pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
         with recpack_io.Writer(self.folder / 'data') as writer:
@@ -389,6 +399,49 @@ class RawPictures(InFolder):
         image = recpack_io.Image(feature='image', raw_shape=(3, 2, 4), raw_layout='nhwc', height=2, width=4, type='u8', layout='nhwc')
         batch = next(iter(recpack_io.Loader(recpack_io.open(self.folder / 'data'), fields=[image], batch_size=1)))
         np.testing.assert_array_equal(batch['image'][0], pixels)
+
+    def test_arrays_are_given_whole_to_functions(self):
+        pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+        with recpack_io.Writer(self.folder / 'data') as writer:
+            for each in pixels, pixels[:, :, :1], pixels[:, :, 0]:
+                writer.write({'image': each})
+        image = recpack_io.Image(then=lambda image: image + 1, result=('uint8', (2, 4, 3)))
+        batch = next(iter(recpack_io.Loader(recpack_io.open(self.folder / 'data'), fields=[image], batch_size=3, order='sequential')))
+        gray = np.repeat(pixels[:, :, :1], 3, 2)
+        np.testing.assert_array_equal(batch['image'], np.stack([pixels, gray, gray]) + 1)
+
+
+class Mixing(Loading):
+    def test_each_is_mixed_with_the_one_before(self):
+        plain = [(batch['image'].copy(), batch['label'].copy()) for batch in self.loader()]
+        mixes = 0
+        mix = recpack_io.MixImages(classes=10, mixup_alpha=0.4)
+        for batch, (images, labels) in zip(self.loader(batch_functions=[mix]), plain, strict=True):
+            np.testing.assert_array_equal(batch['label'], labels)
+            np.testing.assert_allclose(batch['target'].sum(1), 1, atol=1e-6)
+            different = np.flatnonzero(labels != np.roll(labels, 1))
+            share = batch['target'][different[0], labels[different[0]]]
+            np.testing.assert_allclose(batch['image'], share * images + (1 - share) * np.roll(images, 1, 0), atol=1e-5)
+            mixes += share < 1
+        self.assertGreater(mixes, 0)
+
+    def test_among_functions_and_in_processes(self):
+        """Functions keep their random numbers beside a mixer, wherever they run."""
+        def noise(batch):
+            batch['image'][:] += batch.rng.random()
+        mix = recpack_io.MixImages(classes=10, cutmix_alpha=1.0, probability=0.5, target='shares', stream=5)
+        runs = [[(batch['image'].copy(), batch['shares'].copy()) for batch in self.loader(batch_functions=[noise, mix], **options)]
+                for options in ({}, {'threads': 1}, {'workers': 1, 'multiprocessing_context': 'fork'})]
+        for other in runs[1:]:
+            for mine, theirs in zip(runs[0], other, strict=True):
+                np.testing.assert_array_equal(mine[0], theirs[0])
+                np.testing.assert_array_equal(mine[1], theirs[1])
+
+    def test_what_cannot_be(self):
+        with self.assertRaisesRegex(TypeError, "MixImages\\(\\): classes cannot be '10': give an integer"):
+            recpack_io.MixImages(classes='10')
+        with self.assertRaises(recpack_io.InvalidArgumentError):
+            self.loader(batch_functions=[recpack_io.MixImages(classes=0, mixup_alpha=1)])
 
 
 if __name__ == '__main__':

@@ -105,8 +105,7 @@ class TensorFlow(InFolder):
         model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])
         model.compile(weighted_metrics=['sparse_categorical_accuracy'],
                       loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-        triples = loader.as_dataset('mask').map(
-            lambda batch: (batch['image'], batch['label'], batch['mask']))
+        triples = loader.as_dataset('mask', as_tuple=True)
         accuracy = model.evaluate(triples, verbose=0, return_dict=True)['sparse_categorical_accuracy']
         whole = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-eval', layout='nhwc'),
                             last_batch='keep', batch_size=7)
@@ -159,7 +158,9 @@ class TensorFlow(InFolder):
         loader = self.loader(recipe=None, fields=recpack_io.recipe('cifar10-train', layout='nhwc'))
         model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])
         model.compile('sgd', tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-        pairs = loader.as_dataset().map(lambda batch: (batch['image'], batch['label']))
+        pairs = loader.as_dataset(as_tuple=True)
+        self.assertEqual(pairs.cardinality(), len(loader))
+        self.assertEqual([spec.shape[1:] for spec in pairs.element_spec], [(32, 32, 3), ()])
         history = model.fit(pairs, epochs=2, verbose=0)
         self.assertEqual(len(history.history['loss']), 2)
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 from unittest import mock
 
+import numpy as np
 import recpack_io
 import torch
-from recpack_io.torch import Batch, Loader, TupleBatch
+from PIL import Image
+from recpack_io.torch import Batch, Loader, MapDataset, TupleBatch
 from support import CIFAR, InFolder, main, pack
 
 TRAIN = '''
@@ -254,6 +256,29 @@ class ChannelsLast(WithShards):
 
 def labels(records):
     return [int(record['label'][0]) for record in records]
+
+
+class Maps(WithShards):
+    def test_are_images_and_labels_by_number(self):
+        data = MapDataset(self.dataset, raw_shape=(3, 32, 32), given='torch', target_transform=lambda label: label + 1)
+        self.assertEqual((len(data), data.classes), (len(self.dataset), self.dataset.class_names))
+        for number, record in enumerate(self.dataset):
+            image, label = data[number]
+            self.assertEqual(label, int(record['label'][0]) + 1)
+            self.assertTrue(torch.equal(image, torch.from_numpy(record['image'].reshape(3, 32, 32).copy())))
+        loaded = torch.utils.data.DataLoader(torch.utils.data.Subset(data, range(10)), batch_size=4, num_workers=2)
+        self.assertEqual([tuple(images.shape) for images, _ in loaded], [(4, 3, 32, 32)] * 2 + [(2, 3, 32, 32)])
+
+    def test_encoded_images_and_arrays_become_pillows(self):
+        pixels = np.arange(75, dtype='u1').reshape(5, 5, 3)
+        recpack_io.pack([{'image': Image.fromarray(pixels), 'cls': 1}, {'image': pixels, 'cls': 2}, {'image': pixels[:, :, 0], 'cls': 3}],
+                        self.folder / 'images')
+        data = MapDataset(recpack_io.open(self.folder / 'images'), transform=np.asarray)
+        for number, expected in enumerate([pixels, pixels, np.stack([pixels[:, :, 0]] * 3, 2)]):
+            np.testing.assert_array_equal(data[number][0], expected)
+            self.assertEqual(data[number][1], number + 1)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "has no feature 'picture'; it has: cls, image"):
+            MapDataset(data.dataset, image='picture')[0]
 
 
 if __name__ == '__main__':

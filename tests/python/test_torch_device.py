@@ -270,6 +270,16 @@ class States(Device):
             with self.assertRaisesRegex(recpack_io.UnsupportedError, 'no device mps'):
                 self.loader(device='mps')
 
+    def test_no_memory_is_locked_without_cuda(self):
+        if torch.cuda.is_available():
+            self.skipTest('CUDA is there')
+        for name in 'pin_memory', 'page_lock':
+            with self.assertWarnsRegex(UserWarning, f'{name} has no effect: .* no CUDA device') as caught:
+                loader = self.loader(device=None, **{name: True})
+            self.assertEqual(caught.filename, __file__)
+            self.assertFalse(loader.pin_memory)
+            self.assertEqual(len(next(iter(loader))['label']), 8)
+
     def test_the_host_by_name(self):
         self.assertEqual(len(next(iter(self.loader(device='cpu')))['label']), 8)
 

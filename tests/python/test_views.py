@@ -112,6 +112,14 @@ class Selecting(Views):
         weights = self.labels + 1.0
         self.assertEqual(self.sampled(self.dataset, weights=weights),
                          self.sampled(self.dataset.weighted(weights)))
+        train, rest = self.dataset.filter(label=[1, 2, 3]).random_split(0.7, seed=5)
+        for part, begin, end in (train, 0, 0.7), (rest, 0.7, 1):
+            loader = self.loader(self.dataset, filter={'label': [1, 2, 3]}, hash_range=(begin, end, 5))
+            self.assertEqual(loader.dataset.ids.tolist(), part.ids.tolist())
+        by_key = self.loader(self.dataset, hash_range=(0, 0.5, 0, 'label')).dataset
+        self.assertEqual(by_key.ids.tolist(), self.dataset.random_split(0.5, key='label')[0].ids.tolist())
+        for wrong in (0.5,), (0.5, 0.5), (0, 2), (0, 1, 0, 'label', 1):
+            self.assert_refused('hash_range', lambda given=wrong: self.loader(self.dataset, hash_range=given))
         self.assert_refused('not both', lambda: self.loader(self.dataset, weights=weights,
                                                             balanced='label'))
 
