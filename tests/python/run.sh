@@ -12,15 +12,17 @@ venvs=${RECPACK_VENVS:-$repository/.venvs}
 bare=$repository/build/python/bare
 site=$repository/build/python/site
 bash "$here/environments.sh" "$@"
-bash "$repository/bench/peers/setup.sh" lightning huggingface torchtitan numba jax tf wds ray spark typing
+bash "$repository/bench/peers/setup.sh" lightning huggingface torchtitan numba jax tf wds py ray spark typing
 export RECPACK=$bare/bin/recpack
 
 tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:ragged vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
-       lightning:lightning huggingface:huggingface torchtitan:torchtitan numba:numba jax:jax tf:tensorflow ray:ray ray:ray_train ray:flight spark:spark
-       vision:examples vision:elastic jax:examples tf:migration
+       lightning:lightning huggingface:huggingface huggingface:huggingface_rows torchtitan:torchtitan numba:numba jax:jax jax:elastic_jax tf:tensorflow ray:ray ray:ray_train ray:flight spark:spark
+       vision:examples vision:elastic vision:migrate jax:examples tf:migration
        vision:user_programs lightning:user_programs huggingface:user_programs jax:user_programs tf:user_programs
+       vision:peer_programs lightning:peer_programs huggingface:peer_programs torchtitan:peer_programs jax:peer_programs
+       tf:peer_programs wds:peer_programs
        vision:documented huggingface:documented torchtitan:documented jax:documented ray:documented spark:documented tf:documented)
 for pair in "${pairs[@]}"; do
   tested "${pair%:*}" "$venvs/${pair%:*}/bin/python" "${pair#*:}"

@@ -1,9 +1,7 @@
 """Gives batches to a tf.data pipeline."""
 import recpack_io
-import tensorflow as tf
 from recpack_io.tensorflow import Loader
 
-loader = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16)
-pipeline = loader.as_dataset().map(lambda batch: (tf.transpose(batch["image"], [0, 2, 3, 1]), batch["label"])).prefetch(2)
-for images, labels in pipeline:
+loader = Loader(recpack_io.open("shards"), fields=recpack_io.recipe("cifar10-train", layout="nhwc"), batch_size=16)
+for images, labels in loader.as_dataset(as_tuple=True).prefetch(2):
     print(images.shape, labels.shape)

@@ -1,21 +1,10 @@
 """Gives torch's own DataLoader a map-style data set of the records."""
 import recpack_io
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Records(Dataset):
-    def __init__(self, path):
-        self.records = recpack_io.open(path)
-
-    def __len__(self):
-        return len(self.records)
-
-    def __getitem__(self, number):
-        record = self.records[number]
-        return torch.from_numpy(record["image"].reshape(3, 32, 32).copy()), int(record["label"][0])
-
+from recpack_io.torch import MapDataset
+from torch.utils.data import DataLoader
+from torchvision.transforms import PILToTensor
 
 if __name__ == "__main__":
-    for images, labels in DataLoader(Records("shards"), batch_size=16, shuffle=True, num_workers=2):
+    dataset = MapDataset(recpack_io.open("shards"), PILToTensor(), raw_shape=(3, 32, 32))
+    for images, labels in DataLoader(dataset, batch_size=16, shuffle=True, num_workers=2):
         print(tuple(images.shape), tuple(labels.shape))

@@ -1,0 +1,49 @@
+"""The files that the programs of examples/python/programs and of peer_programs read."""
+import shutil
+import tarfile
+import zlib
+
+import numpy as np
+from support import GOLDEN
+
+PICTURES = [GOLDEN / 'image' / name for name in ('real_420.jpg', 'rgb.png', 'gray.png', 'exif6.png')]
+
+
+def make_files(folder):
+    """photo.jpg, list.csv that names it, class folders in photos/, and the shards of a WebDataset in tars/."""
+    shutil.copy(PICTURES[0], folder / 'photo.jpg')
+    (folder / 'list.csv').write_text('path,tags,age\nphoto.jpg,cat|outdoors,3\nphoto.jpg,dog,5\n')
+    for split, count in ('train', 8), ('val', 4):
+        for i in range(count):
+            path = folder / 'photos' / split / ('ant', 'bee')[i % 2] / f'{i}{PICTURES[i % 4].suffix}'
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PICTURES[i % 4], path)
+    (folder / 'tars').mkdir()
+    for part in range(2):
+        with tarfile.open(folder / f'tars/part-00{part}.tar', 'w') as tar:
+            for i in range(2):
+                label = folder / 'label'
+                label.write_text(str(i))
+                tar.add(PICTURES[i], f'{part}{i}{PICTURES[i].suffix}')
+                tar.add(label, f'{part}{i}.cls')
+    make_masks(folder)
+
+
+def make_masks(folder):
+    """Pictures that are bright where their mask is not 0."""
+    (folder / 'masks').mkdir()
+    rng = np.random.default_rng(1)
+    for i in range(8):
+        mask = np.kron(rng.integers(3, size=(4, 4), dtype='u1'), np.ones((16, 16), 'u1'))
+        (folder / f'masks/{i}_mask.png').write_bytes(png(mask))
+        (folder / f'masks/{i}.png').write_bytes(png(np.repeat(255 * (mask > 0)[..., None], 3, 2).astype('u1')))
+
+
+def png(pixels):
+    """A PNG of bytes: (height, width) of grey or (height, width, 3) of RGB."""
+    def chunk(name, data):
+        return len(data).to_bytes(4, 'big') + name + data + zlib.crc32(name + data).to_bytes(4, 'big')
+    height, width = pixels.shape[:2]
+    rows = b''.join(b'\0' + row.tobytes() for row in pixels)
+    header = width.to_bytes(4, 'big') + height.to_bytes(4, 'big') + bytes((8, 2 if pixels.ndim == 3 else 0, 0, 0, 0))
+    return b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b'')
