@@ -107,7 +107,7 @@ def _pack_hugging_face(splits: Mapping[str, Rows], class_names: Sequence[str] | 
 
 @checks_arguments(core_options)
 def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[Mapping]],
-         out: str | os.PathLike, *, split: str = '', shard_bytes: int = 100_000_000,
+         out: str | os.PathLike, *, split: str | None = None, shard_bytes: int = 100_000_000,
          compression: Compression = 'none', level: int = 6, overwrite: bool = False,
          sync: bool = True, progress: Progress | None = None, class_names: Sequence[str] | None = None,
          **path_options: Unpack[PathOptions]) -> PackResult:
@@ -176,10 +176,10 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
     if isinstance(source, (str, os.PathLike)):
         if class_names is not None:
             raise TypeError('class_names are for iterables; a path has its own')
-        return _pack_path(os.fspath(source), split, common | core_options(**path_options), progress)
+        return _pack_path(os.fspath(source), split or '', common | core_options(**path_options), progress)
     if path_options:
         raise TypeError(f'{", ".join(path_options)}: for paths, and the source is an iterable')
     if is_of_hugging_face(source):
         return _pack_hugging_face(splits_of(source, split), class_names, common, progress)
-    splits = source if isinstance(source, Mapping) else {split or 'train': source}
+    splits = source if isinstance(source, Mapping) else {'train' if split is None else split: source}
     return _pack_records(splits, common | {'class_names': list(class_names or [])}, progress)

@@ -18,12 +18,14 @@ def is_of_hugging_face(source: Any) -> bool:
     return any(kind.__module__.partition('.')[0] == 'datasets' for kind in type(source).__mro__)
 
 
-def splits_of(source: Any, split: str) -> dict[str, Rows]:
+def splits_of(source: Any, split: str | None) -> dict[str, Rows]:
     """Returns the rows of each split. `split`: name of the only one, if it is not the data set's."""
     if isinstance(source, Mapping):
         return {str(name): Rows(each) for name, each in source.items()}
-    named = re.fullmatch(r'(\w+)(\[.*\])?', str(getattr(source, 'split', None) or 'train'))
-    return {split or (named[1] if named else 'train'): Rows(source)}
+    if split is None:
+        named = re.fullmatch(r'(\w+)(\[.*\])?', str(getattr(source, 'split', None) or 'train'))
+        split = named[1] if named else 'train'
+    return {split: Rows(source)}
 
 
 class Rows:
