@@ -1,10 +1,10 @@
 """Functions for the tests of function fields; worker processes import it, too."""
 import subprocess
 import sys
-import zlib
 
 import numpy as np
 import recpack_io
+from png_files import png
 from recpack_io import Function, Loader
 from support import CIFAR, InFolder, pack
 
@@ -55,16 +55,7 @@ def placed(sample):
 PLACED = {'off': 'float32', 'inside': 'float32', 'flip': 'uint8', 'source': ('int64', 2)}
 
 
-def _png(pixels):
-    def chunk(name, data):
-        return len(data).to_bytes(4, 'big') + name + data + zlib.crc32(name + data).to_bytes(4, 'big')
-    height, width = pixels.shape[:2]
-    rows = b''.join(b'\0' + row.tobytes() for row in pixels)
-    header = width.to_bytes(4, 'big') + height.to_bytes(4, 'big') + bytes((8, 2, 0, 0, 0))
-    return b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b'')
-
-
-PNG_OF_PLACES = _png(PLACES)
+PNG_OF_PLACES = png(PLACES)
 
 
 class Calls(InFolder):

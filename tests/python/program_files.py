@@ -1,10 +1,12 @@
-"""The files that the programs of examples/python/programs and of peer_programs read."""
+"""The files that the programs of examples/python/programs and of peer_programs read, and a case that runs them."""
+import os
 import shutil
+import subprocess
 import tarfile
-import zlib
 
 import numpy as np
-from support import GOLDEN
+from png_files import png
+from support import GOLDEN, InFolder
 
 PICTURES = [GOLDEN / 'image' / name for name in ('real_420.jpg', 'rgb.png', 'gray.png', 'exif6.png')]
 
@@ -39,11 +41,14 @@ def make_masks(folder):
         (folder / f'masks/{i}.png').write_bytes(png(np.repeat(255 * (mask > 0)[..., None], 3, 2).astype('u1')))
 
 
-def png(pixels):
-    """A PNG of bytes: (height, width) of grey or (height, width, 3) of RGB."""
-    def chunk(name, data):
-        return len(data).to_bytes(4, 'big') + name + data + zlib.crc32(name + data).to_bytes(4, 'big')
-    height, width = pixels.shape[:2]
-    rows = b''.join(b'\0' + row.tobytes() for row in pixels)
-    header = width.to_bytes(4, 'big') + height.to_bytes(4, 'big') + bytes((8, 2 if pixels.ndim == 3 else 0, 0, 0, 0))
-    return b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b'')
+class ProgramCase(InFolder):
+    """Runs programs in the test's folder."""
+
+    def output_of(self, command, **variables):
+        """What a command prints; it has to succeed."""
+        environment = os.environ | {'OMP_NUM_THREADS': '1', 'JAX_PLATFORMS': 'cpu', 'CUDA_VISIBLE_DEVICES': '',
+                                    'TF_CPP_MIN_LOG_LEVEL': '3', 'HF_HOME': str(self.folder / 'hf'), 'HF_HUB_OFFLINE': '1'}
+        done = subprocess.run(list(map(str, command)), cwd=self.folder, env=environment | variables, capture_output=True,
+                              text=True, timeout=240)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        return done.stdout

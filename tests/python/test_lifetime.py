@@ -4,15 +4,14 @@ import itertools
 import json
 import pathlib
 import queue
-import struct
 import sys
 import threading
 import weakref
-import zlib
 
 import numpy as np
 import recpack_io
 from ctrl_c import ENDLESS, ctrl_c
+from png_files import png
 from support import main
 from test_loading import Loading, digests
 
@@ -226,15 +225,6 @@ print(json.dumps([seen, loader.state_dict()]))''', HERE, json.dumps(state), thre
         self.assertEqual(sorted(seen), list(range(len(self.dataset))))
 
 
-def png(side):
-    """A grey picture: few bytes, much to decode."""
-    def chunk(kind, data):
-        return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
-    rows = zlib.compress((b'\0' + b'\x80' * 3 * side) * side, 1)
-    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', side, side, 8, 2, 0, 0, 0))
-            + chunk(b'IDAT', rows) + chunk(b'IEND', b''))
-
-
 ENDING = '''
 import os, signal, threading, time
 dataset = recpack_io.open(sys.argv[2])
@@ -261,7 +251,7 @@ class Slow(Loading):
         super().setUp()
         self.large = self.folder / 'large.tfrecord'
         with recpack_io.Writer(self.large) as writer:
-            writer.write({'image': png(3000), 'label': 1})
+            writer.write({'image': png(np.full((3000, 3000, 3), 128, 'u1')), 'label': 1})
 
 
 class Ended(Slow):

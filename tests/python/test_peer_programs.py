@@ -4,13 +4,13 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import unittest
 
 import numpy as np
-from program_files import make_files, png
-from support import CIFAR, ROOT, InFolder, free_port, golden_rows, main
+from png_files import png
+from program_files import ProgramCase, make_files
+from support import CIFAR, ROOT, free_port, golden_rows, main
 
 PEERS = ROOT / 'tests/python/peer_programs'
 OURS = ROOT / 'examples/python/programs'
@@ -72,7 +72,7 @@ def site_of(name):
 
 
 @unittest.skipUnless(ENVIRONMENT and (PEERS / ENVIRONMENT).is_dir(), 'no peer here')
-class Programs(InFolder):
+class Programs(ProgramCase):
     def setUp(self):
         super().setUp()
         make_files(self.folder)
@@ -95,13 +95,8 @@ class Programs(InFolder):
         path = [site_of(other) for other in BESIDE.get(ENVIRONMENT, ())]
         if 'CIFAR10' in program.read_text('utf-8'):
             path.append(self.folder / 'site')
-        environment = os.environ | {'OMP_NUM_THREADS': '1', 'JAX_PLATFORMS': 'cpu', 'CUDA_VISIBLE_DEVICES': '',
-                                    'TF_CPP_MIN_LOG_LEVEL': '3', 'HF_HOME': str(self.folder / 'hf'), 'HF_HUB_OFFLINE': '1',
-                                    'PYTHONPATH': os.pathsep.join(map(str, path))}
-        done = subprocess.run(list(map(str, command)), cwd=self.folder, env=environment, capture_output=True, text=True,
-                              timeout=240)
-        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
-        return re.sub(r'Found .*\n|Using .*\n', '', done.stdout)  # what Keras says of a folder
+        out = self.output_of(command, PYTHONPATH=os.pathsep.join(map(str, path)))
+        return re.sub(r'Found .*\n|Using .*\n', '', out)  # what Keras says of a folder
 
     def test_each_program(self):
         for name in sorted(f'{ENVIRONMENT}/{path.stem}' for path in (PEERS / ENVIRONMENT).glob('*.py')):

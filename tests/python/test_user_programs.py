@@ -3,12 +3,11 @@ import contextlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import unittest
 
-from program_files import make_files
-from support import CIFAR, ROOT, InFolder, main, pack
+from program_files import ProgramCase, make_files
+from support import CIFAR, ROOT, main, pack
 
 PROGRAMS = ROOT / 'examples/python/programs'
 ENVIRONMENT = os.environ.get('RECPACK_ENVIRONMENT', '')
@@ -54,7 +53,7 @@ def one_processor():
         os.sched_setaffinity(0, before)
 
 
-class Programs(InFolder):
+class Programs(ProgramCase):
     def setUp(self):
         super().setUp()
         pack(CIFAR, self.folder / 'whole')
@@ -64,12 +63,7 @@ class Programs(InFolder):
         command = [sys.executable, '-B', PROGRAMS / f'{name}.py', *words]
         if name == 'torch/distributed':
             command[1:2] = ['-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-port', '29611']
-        environment = os.environ | {'OMP_NUM_THREADS': '1', 'JAX_PLATFORMS': 'cpu', 'CUDA_VISIBLE_DEVICES': '',
-                                    'TF_CPP_MIN_LOG_LEVEL': '3', 'HF_HOME': str(self.folder / 'hf'), 'HF_HUB_OFFLINE': '1'}
-        done = subprocess.run(list(map(str, command)), cwd=self.folder, env=environment, capture_output=True, text=True,
-                              timeout=240)
-        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
-        return done.stdout
+        return self.output_of(command)
 
     def test_each_program(self):
         names = sorted(path.stem for path in (PROGRAMS / FOLDER).glob('*.py'))
