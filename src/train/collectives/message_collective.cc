@@ -82,13 +82,19 @@ class OverMessages final : public Collective {
     }
   }
 
+  // Sends `mine` to all ranks, and sets `all` to theirs.
+  template <typename T>
+  void Tell(const T& mine, std::vector<T>& all) {
+    for (size_t other = 0; other < Ranks(); ++other) {
+      parcels_[other] = {Bytes(&mine), sizeof mine, Bytes(&all[other]), sizeof mine};
+    }
+    all[Rank()] = mine;
+    Move();
+  }
+
   void Agree() {
     const Announcement mine{call_.count, call_.root, static_cast<uint32_t>(call_.op)};
-    for (size_t other = 0; other < Ranks(); ++other) {
-      parcels_[other] = {Bytes(&mine), sizeof mine, Bytes(&announced_[other]), sizeof mine};
-    }
-    announced_[Rank()] = mine;
-    Move();
+    Tell(mine, announced_);
     const CollectiveCall first = Announced(0);
     for (int other = 1; other < size(); ++other) {
       const CollectiveCall second = Announced(other);
@@ -109,11 +115,7 @@ class OverMessages final : public Collective {
   // Tells the machines of all ranks; sets the groups of two levels where there are two.
   void FindLevels(uint64_t machine) {
     std::vector<uint64_t> machines(Ranks());
-    for (size_t other = 0; other < Ranks(); ++other) {
-      parcels_[other] = {Bytes(&machine), sizeof machine, Bytes(&machines[other]), sizeof machine};
-    }
-    Move();
-    machines[Rank()] = machine;
+    Tell(machine, machines);
     std::vector<uint64_t> order;  // of the machines, by their first ranks
     std::map<uint64_t, std::vector<size_t>> ranks;
     for (size_t rank = 0; rank < Ranks(); ++rank) {
