@@ -61,6 +61,8 @@ def _either(words: Iterable[str]) -> str:
 # Another string is an error of the core, which has the choices too.
 _KINDS |= {name: (_either(repr(word) for word in get_args(choice) if word), _is_string)
            for name, choice in vars(options).items() if get_origin(choice) is Literal}
+_KINDS['Order'] = (f'{_KINDS["OrderName"][0]}, or ("window", BLOCK, LANES, WINDOW)',
+                   lambda value: _is_string(value) or isinstance(value, tuple))
 
 
 def unknown_argument(of: str, name: str, known: Iterable[str]) -> TypeError:

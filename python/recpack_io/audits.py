@@ -125,13 +125,17 @@ class Audit:
         """
         self._core._save(path)
 
-    def merge(self, other: Audit) -> None:
+    def merge(self, other: Audit) -> Audit:
         """Adds the audit of another rank, or of an earlier part of the run.
+
+        Returns:
+            This audit, so that calls chain.
 
         Raises:
             InvalidArgumentError: If it belongs to other samples or to another epoch, seed or order.
         """
         self._core._merge(other._core)
+        return self
 
     def check(self, samples: Selectable | Mixture, *, most_listed: int = 100) -> AuditReport:
         """Compares the merged audits of all ranks with what the epoch should have delivered.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from recpack_io.mixtures import Mixture
     from recpack_io.options import LoaderOptions
-    from recpack_io.reading import Dataset
+    from recpack_io.reading import Dataset, Path
     from recpack_io.views import View
 
 
@@ -100,7 +100,7 @@ class Loader(AheadLoader):
     """
 
     @checks_arguments()
-    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset | View | Mixture | Path, recipe: str | None = None, *,
                  device: Devices = None, ahead: int = 1, **options: Unpack[LoaderOptions]):
         self._sharding = sharding_of(device)
         self._on_cpu = self._sharding is None or any(

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recpack_io import _core
+from recpack_io import _core, states
 from recpack_io.arguments import checks_arguments
 from recpack_io.audits import Audit, Substitution, to_audit
 from recpack_io.batches import Batch
@@ -18,6 +18,7 @@ from recpack_io.functions import BatchFunction
 from recpack_io.mixing import MixImages
 from recpack_io.mixtures import Mixture, core_mixture
 from recpack_io.ranks import place_of_process
+from recpack_io.reading import opened
 from recpack_io.views import select
 
 if TYPE_CHECKING:
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
 
     from recpack_io._core import Batch as CoreBatch, Record  # a class here has a _core itself
     from recpack_io.options import Cache, HashRange, LastBatch, OnBadRecord, Order, Share
-    from recpack_io.reading import Dataset
+    from recpack_io.reading import Dataset, Path
     from recpack_io.selecting import Wanted
     from recpack_io.views import View
 
 __all__ = ['Batch', 'Loader', 'place_of_process']
-
-_STATE_VERSION = 1
 
 
 def _given_path(path: str | os.PathLike[str]) -> str:
@@ -44,6 +43,11 @@ def _given_path(path: str | os.PathLike[str]) -> str:
     return os.path.join(os.getcwd(), path) if path and not os.path.isabs(path) else path
 
 
+def order_text(order: Order) -> str:
+    """Returns the order as the core reads it: "window:10:64:2"."""
+    return order if isinstance(order, str) else ':'.join(map(str, order))
+
+
 class Loader:
     """Loads batches of a data set, epoch by epoch: each `for batch in loader` is one epoch.
 
@@ -52,7 +56,8 @@ class Loader:
     iteration continues after the last batch before the state was taken.
 
     Args:
-        dataset: Result of recpack_io.open(); a View, or a Mixture of several.
+        dataset: Result of recpack_io.open(); a View, or a Mixture of several; or a path or URL, which
+            is opened as by recpack_io.open(path, split).
         recipe: One of recipe_names(). Alternatively give `fields`; neither if each source of a
             Mixture has its own.
         fields: Fields of the batch.
@@ -64,13 +69,14 @@ class Loader:
             independent of the number of threads and ranks.
         rank, world_size: Default: from torch.distributed, jax.distributed, torchrun, Open MPI or
             Slurm, otherwise 0 and 1.
+        split: Split of a path. Default: as in recpack_io.open().
         subset, filter, balanced, weights: Select records, as the methods of Dataset do: numbers or a
             mask, a function or values by feature, the feature of the class, a weight per record.
             For classes sampled equally often: balanced="label".
         hash_range: Part of the records, by their hashes from 0 to 1, as random_split() makes it:
             (0, 0.9) for training and (0.9, 1) for validation; (begin, end, seed) with a seed of
             the hash, (begin, end, seed, key) with the feature to hash.
-        order: "auto", "global", "window" or "sequential".
+        order: "auto", "global", "window", ("window", BLOCK, LANES, WINDOW) or "sequential".
         share: "samples": a step's samples are dealt to the ranks one by one. "batches": each rank
             gets a contiguous run of them, so that the ranks' batches, gathered, are in order.
         last_batch: "drop", "pad" (fill up; batch.mask marks the padding) or "keep".
@@ -111,10 +117,10 @@ class Loader:
     _closed = False
 
     @checks_arguments()
-    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset | View | Mixture | Path, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, batch_size: int = 256, seed: int = 0,
                  epochs: int = 0,
-                 rank: int | None = None, world_size: int | None = None,
+                 rank: int | None = None, world_size: int | None = None, split: str = '',
                  subset: ArrayLike | None = None,
                  filter: Callable[[Record], Any] | Mapping[str, Wanted] | None = None,  # noqa: A002
                  hash_range: HashRange | None = None, balanced: str = '',
@@ -132,6 +138,7 @@ class Loader:
         if device is not None:
             raise UnsupportedError(f'arrays of NumPy are on the host, not on {device}: take the '
                                    'Loader of recpack_io.torch or recpack_io.jax')
+        dataset = opened(dataset, split)
         own_recipes = dataset.recipes if isinstance(dataset, Mixture) else []
         if own_recipes and not (recipe is None and fields is None):
             raise TypeError('each source of the mixture has a recipe: give the loader none')
@@ -157,7 +164,7 @@ class Loader:
             'batch_functions': self._functions.batch_functions,
             'shared_slabs': self._functions.share_slabs, 'running': self._functions.running,
             'batch_size': batch_size, 'epochs': epochs, 'seed': seed, 'rank': rank, 'world_size': world_size,
-            'order': order, 'share': share, 'last_batch': last_batch, 'threads': threads,
+            'order': order_text(order), 'share': share, 'last_batch': last_batch, 'threads': threads,
             'prefetch': prefetch,
             'max_live_batches': max_live_batches, 'cache': cache,
             'cache_bytes': 0 if cache == 'none' else cache_bytes,
@@ -262,7 +269,7 @@ class Loader:
             raise UnsupportedError(
                 'this run is an experiment of recprobe gain: most of its batches are repeated, and '
                 'nothing of it is to be saved; ask recpack_io.is_gain_run() before saving')
-        state = {'version': _STATE_VERSION, 'token': self._core.token(),
+        state = {'version': states.VERSION, 'token': self._core.token(),
                  'rank': self._options['rank'], 'world_size': self._options['world_size']}
         return state | {'audit': str(self.audit())}
 
@@ -276,12 +283,43 @@ class Loader:
             ValueError: If the state has another version.
             InvalidArgumentError: If the state belongs to another data set or seed.
         """
-        if state.get('version') != _STATE_VERSION:
+        if state.get('version') != states.VERSION:
             raise ValueError(f'the state has version {state.get("version")!r}, '
-                             f'this package reads {_STATE_VERSION}')
+                             f'this package reads {states.VERSION}')
         same_place = all(state.get(name) == self._options[name] for name in ('rank', 'world_size'))
         audited = same_place and not self._options['audit_counts']
         self._begin(token=state['token'], audit=state.get('audit', '') if audited else '')
+
+    def save_state(self, path: str | os.PathLike[str]) -> None:
+        """Writes state_dict() to a file, which is replaced atomically.
+
+        Args:
+            path: The file. With several ranks one of them writes it, after a batch that all got.
+
+        Raises:
+            OSError: If the file cannot be written.
+        """
+        states.write_state(path, self.state_dict())
+
+    def load_state(self, path: str | os.PathLike[str], *, missing_ok: bool = False) -> bool:
+        """Continues from the state that save_state() wrote, as load_state_dict() does.
+
+        Args:
+            path: The file.
+            missing_ok: Begin at the beginning if there is no such file.
+
+        Returns:
+            True; False if there is no such file.
+
+        Raises:
+            NotFoundError: If there is no such file, and it must be there.
+            CorruptError: If it holds no state.
+            InvalidArgumentError: If the state belongs to another data set or seed.
+        """
+        if missing_ok and not os.path.exists(path):
+            return False
+        self.load_state_dict(states.read_state(path))
+        return True
 
     def audit(self) -> Audit:
         """Returns the audit of the batches given so far in the epoch; after its end, of all of it.

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from recpack_io.selecting import Wanted
 
 # Choices of a loader.
-Order = Literal['auto', 'global', 'window', 'sequential']
+OrderName = Literal['auto', 'global', 'window', 'sequential']
+# A window of given sizes: ("window", BLOCK, LANES, WINDOW), as docs/guide/scale.md says.
+Order = Union[OrderName, tuple[Literal['window'], int, int, int]]
 Share = Literal['samples', 'batches']
 LastBatch = Literal['drop', 'pad', 'keep']
 Cache = Literal['none', 'records', 'pictures']
@@ -48,6 +50,7 @@ class LoaderOptionsWithoutFields(TypedDict, total=False):
     seed: int
     rank: int | None
     world_size: int | None
+    split: str
     subset: ArrayLike | None
     filter: Callable[[Record], Any] | Mapping[str, Wanted] | None
     hash_range: HashRange | None

@@ -5,6 +5,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from recpack_io import _core, selecting
 from recpack_io.arguments import checks_arguments
@@ -127,3 +128,17 @@ def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
         if 'assigned to the split' in notice:  # others tell what was chosen, not what is unclear
             warnings.warn(notice, DatasetWarning, stacklevel=3)  # past the check of arguments
     return dataset
+
+
+def opened(samples: Any, split: str = '') -> Any:
+    """Returns the data set of a path, and other samples as they are.
+
+    Raises:
+        TypeError: If a split is given for what is open.
+        NotFoundError, CorruptError, IoError, InvalidArgumentError, UnsupportedError: As open().
+    """
+    if isinstance(samples, (str, os.PathLike)):
+        return open(samples, split=split)
+    if split:
+        raise TypeError('split is for a path; what is open has one: give the split to recpack_io.open()')
+    return samples

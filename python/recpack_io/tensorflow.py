@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recpack_io.mixtures import Mixture
     from recpack_io.options import LoaderOptions
-    from recpack_io.reading import Dataset
+    from recpack_io.reading import Dataset, Path
     from recpack_io.views import View
 
 _TYPES = {'u8': tf.uint8, 'i32': tf.int32, 'i64': tf.int64, 'u64': tf.uint64, 'f16': tf.float16,
@@ -66,7 +66,7 @@ class Loader(loading.Loader):
     As recpack_io.Loader: the same arguments, order and state.
     """
 
-    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None,
+    def __init__(self, dataset: Dataset | View | Mixture | Path, recipe: str | None = None,
                  **options: Unpack[LoaderOptions]):
         super().__init__(dataset, recipe, batch_type=_batch, **options)
 

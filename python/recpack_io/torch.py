@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from recpack_io.mixtures import Mixture
     from recpack_io.options import LoaderOptionsWithoutFields
-    from recpack_io.reading import Dataset
+    from recpack_io.reading import Dataset, Path
     from recpack_io.views import View
 
 __all__ = ['Batch', 'IterableDataset', 'Loader', 'TupleBatch', 'tensors']
@@ -130,7 +130,7 @@ class Loader(AheadLoader, Generic[_Given]):
 
     if TYPE_CHECKING:
         @overload
-        def __init__(self: Loader[Batch], dataset: Dataset | View | Mixture, recipe: str | None = None, *,
+        def __init__(self: Loader[Batch], dataset: Dataset | View | Mixture | Path, recipe: str | None = None, *,
                      fields: Sequence[Field] | None = None,
                      device: str | torch.device | None = None, ahead: int = 1,
                      page_lock: bool | None = None, pin_memory: bool | None = None,
@@ -138,7 +138,7 @@ class Loader(AheadLoader, Generic[_Given]):
                      **options: Unpack[LoaderOptionsWithoutFields]) -> None: ...
 
         @overload
-        def __init__(self: Loader[TupleBatch], dataset: Dataset | View | Mixture,
+        def __init__(self: Loader[TupleBatch], dataset: Dataset | View | Mixture | Path,
                      recipe: str | None = None, *, fields: Sequence[Field] | None = None,
                      device: str | torch.device | None = None, ahead: int = 1,
                      page_lock: bool | None = None, pin_memory: bool | None = None,
@@ -148,7 +148,7 @@ class Loader(AheadLoader, Generic[_Given]):
         def __iter__(self) -> Iterator[_Given]: ...
 
     @checks_arguments()
-    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset | View | Mixture | Path, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None,
                  device: str | torch.device | None = None, ahead: int = 1,
                  page_lock: bool | None = None, pin_memory: bool | None = None,

@@ -18,7 +18,7 @@ from torchtitan.components.dataloader import BaseDataLoader
 import recpack_io
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.fields import Numbers
-from recpack_io.options import Order
+from recpack_io.options import OrderName
 from recpack_io.torch import Loader
 
 __all__ = ['DataLoader']
@@ -59,7 +59,7 @@ class DataLoader(BaseDataLoader):
         split: str = 'train'
         feature: str = 'tokens'
         seed: int = 0
-        order: Order = 'auto'
+        order: OrderName = 'auto'
         infinite: bool = True
         threads: int = 2
 

@@ -75,15 +75,14 @@ class Kinds(Arguments):
         for name, value, wanted in (
                 ('batch_size', '4', 'an integer'), ('seed', 0.5, 'an integer'), ('workers', None, 'an integer'),
                 ('verify', 1, 'True or False'), ('max_bad_share', '1', 'a number'),
-                ('order', 3, "'auto', 'global', 'window' or 'sequential'"),
+                ('order', 3, "'auto', 'global', 'window' or 'sequential', or (\"window\", BLOCK, LANES, WINDOW)"),
                 ('ledger', 3, 'a string or a path')):
             self.says(f'Loader(): {name} cannot be {value!r}: give {wanted}', recpack_io.Loader,
                       self.dataset, 'cifar10-train', **{name: value})
         self.says("Loader(): rank cannot be '0': give an integer or None", recpack_io.Loader,
                   self.dataset, 'cifar10-train', rank='0', world_size=1)
-        self.says("Loader(): dataset cannot be 'shards': give what recpack_io.open() returns, a view of it or "
-                  "a mixture",
-                  recpack_io.Loader, 'shards', 'cifar10-train')
+        self.says('Loader(): dataset cannot be 3: give what recpack_io.open() returns, a view of it, a mixture or '
+                  'a path', recpack_io.Loader, 3, 'cifar10-train')
         self.says('open(): path cannot be 3: give a path or a list of paths', recpack_io.open, 3)
         self.says("Writer(): level cannot be '6': give an integer", recpack_io.Writer, 'out', level='6')
         self.says("pack(): kind cannot be 3: give 'cifar10', 'cifar100', 'folder', 'imagenet', 'tar', "
@@ -200,7 +199,7 @@ class Types(Arguments):
                 call(word)
 
     def test_other_choices(self):
-        for word in get_args(options.Order):
+        for word in get_args(options.OrderName):
             self.loader(order=word)
         for word in get_args(options.Compression):
             recpack_io.Writer(self.folder / word, compression=word).close()

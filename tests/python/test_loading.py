@@ -197,6 +197,13 @@ class Epochs(Loading):
         self.assertEqual(loader.state_dict(), mine)
         self.assertEqual(len(list(batches)), len(loader) - 1)
 
+    def test_a_window_of_given_sizes(self):
+        expected = digests(self.loader(order='window:2:4:2'))
+        self.assertEqual(digests(self.loader(order=('window', 2, 4, 2))), expected)
+        self.assertNotEqual(digests(self.loader(order='window')), expected)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "order 'window:0:4:2'.*window:BLOCK:LANES:WINDOW"):
+            self.loader(order=('window', 0, 4, 2))
+
     def test_a_states_order_is_that_of_later_epochs(self):
         first = self.loader(order='sequential')
         expected = [digests(first) for _ in range(3)]
@@ -219,6 +226,67 @@ class Epochs(Loading):
                        batch_size=4).state_dict()
         with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'another data set'):
             self.loader().load_state_dict(state)
+
+
+class StateFiles(Loading):
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / 'state.json'
+
+    def test_goes_on_behind_its_batch(self):
+        expected = [batch.ids.tolist() for batch in self.loader()]
+        loader = self.loader()
+        for number, _ in enumerate(loader):
+            loader.save_state(self.file)
+            if number == 2:
+                break
+        self.assertEqual([path.name for path in self.folder.glob('state*')], ['state.json'])
+        loader = self.loader()
+        self.assertTrue(loader.load_state(self.file))
+        self.assertEqual([batch.ids.tolist() for batch in loader], expected[3:])
+
+    def test_one_that_is_missing(self):
+        loader = self.loader()
+        self.assertFalse(loader.load_state(self.file, missing_ok=True))
+        with self.assertRaisesRegex(recpack_io.NotFoundError, 'state.json.*save_state'):
+            loader.load_state(self.file)
+
+    def test_what_is_no_state(self):
+        for text in '', '[]', '{"version": 1}', 'no JSON':
+            self.file.write_text(text)
+            with self.subTest(text), self.assertRaisesRegex(recpack_io.CorruptError, 'state.json.* is no state'):
+                self.loader().load_state(self.file, missing_ok=True)
+
+    def test_a_failure_leaves_the_earlier_one(self):
+        loader = self.loader()
+        loader.save_state(self.file)
+        before = self.file.read_text()
+        with mock.patch('os.fsync', side_effect=OSError(28, 'No space left on device')):
+            with self.assertRaises(OSError):
+                loader.save_state(self.file)
+        self.assertEqual(self.file.read_text(), before)
+        self.assertEqual([path.name for path in self.folder.glob('state*')], ['state.json'])
+
+
+class ByPath(Loading):
+    def test_as_what_is_opened(self):
+        options = {'recipe': 'cifar10-eval', 'batch_size': 8, 'seed': 3}
+        for path in self.folder / 'shards', str(self.folder / 'shards'):
+            opened = recpack_io.open(path, split='eval')
+            self.assertEqual(digests(Loader(path, split='eval', **options)), digests(Loader(opened, **options)))
+            loader = Loader(path, **options)
+            self.assertEqual(loader.dataset.split, 'train')
+            self.assertEqual(digests(loader), digests(Loader(self.dataset, **options)))
+
+    def test_a_split_of_what_is_open(self):
+        with self.assertRaisesRegex(TypeError, 'split is for a path'):
+            self.loader(split='eval')
+
+    def test_what_is_not_there(self):
+        with self.assertRaisesRegex(recpack_io.NotFoundError, 'nowhere'):
+            Loader(self.folder / 'nowhere', 'cifar10-train')
+        with self.assertRaisesRegex(recpack_io.NotFoundError, 'test'):
+            Loader(self.folder / 'shards', 'cifar10-train', split='test')
 
 
 class BatchTypes(Loading):

@@ -42,5 +42,5 @@ options: LoaderOptions = {'order': 'window', 'batch_size': '4'}  # error: "batch
 
 # Kinds.
 recpack_io.Loader(dataset, 'cifar10-train', batch_size='4')  # error: "batch_size" to "Loader"
-recpack_io.Loader('shards', 'cifar10-train')  # error: expected "Dataset | View | Mixture"
+recpack_io.Loader(3, 'cifar10-train')  # error: expected "Dataset | View | Mixture | str
 recpack_io.pack('pictures', 'shards', threads='all')  # error: "threads" to "pack"

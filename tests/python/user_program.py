@@ -40,6 +40,11 @@ weighted: recpack_io.View = train.weighted(1 / np.bincount(train.column('label')
 mixture = recpack_io.Mixture([(weighted, 0.7), (rest.balanced('label'), 0.3)], period=10)
 mixed = recpack_io.Loader(mixture, 'cifar10-train', audit_counts=True)
 recpack_io.Loader(train, 'cifar10-train', subset=[1, 2], balanced='label')
+by_path = recpack_io.Loader('shards', 'cifar10-eval', split='eval', order=('window', 10, 64, 2))
+by_path.save_state('state.json')
+begun: bool = by_path.load_state('state.json', missing_ok=True)
+both: recpack_io.AuditReport = mixed.audit().merge(mixed.audit()).check(mixture)
+columns: recpack_io.PackResult = recpack_io.pack({'image': images, 'label': [1, 2]}, 'columns')
 complete: bool = mixed.audit().check(mixture).complete
 replaced: list[int] = [each.bad for each in mixed.substitutions()]
 

@@ -10,10 +10,11 @@ import torch
 from recpack_io import _core
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.pictures import GIVEN, USUAL_IMAGES, rgb_of
+from recpack_io.reading import opened
 
 if TYPE_CHECKING:
     from recpack_io.options import Given
-    from recpack_io.reading import Dataset
+    from recpack_io.reading import Dataset, Path
     from recpack_io.views import View
 
 _USUAL_LABELS = 'label', 'image/class/label', 'cls'
@@ -26,7 +27,7 @@ class MapDataset(torch.utils.data.Dataset):
     times faster. Can be pickled, and used in forked workers. A batch's records are read at once.
 
     Args:
-        dataset: Result of recpack_io.open(), or a view of it.
+        dataset: Result of recpack_io.open(), a view of it, or a path.
         transform: Function that maps the image, for example a transform of torchvision. Default:
             the image as it is.
         target_transform: Function that maps the label.
@@ -37,12 +38,12 @@ class MapDataset(torch.utils.data.Dataset):
             height, width), uint8.
     """
 
-    def __init__(self, dataset: Dataset | View, transform: Callable[[Any], Any] | None = None,
+    def __init__(self, dataset: Dataset | View | Path, transform: Callable[[Any], Any] | None = None,
                  target_transform: Callable[[int], Any] | None = None, *, image: str = '', label: str = '',
                  raw_shape: Sequence[int] | None = None, given: Given = 'pil'):
         if given not in GIVEN:
             raise InvalidArgumentError(f'there is no given {given!r}; choose one of {", ".join(GIVEN)}')
-        self.dataset, self.transform, self.target_transform = dataset, transform, target_transform
+        self.dataset, self.transform, self.target_transform = opened(dataset), transform, target_transform
         self._image = [image] if image else USUAL_IMAGES
         self._label = [label] if label else _USUAL_LABELS
         self._raw_shape, self._given = raw_shape, given

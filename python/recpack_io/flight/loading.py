@@ -5,6 +5,7 @@ import pathlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recpack_io import loading
 from recpack_io.arguments import checks_arguments
 from recpack_io.batches import Batch
 from recpack_io.errors import InvalidArgumentError
@@ -73,7 +74,7 @@ class Loader(FedLoader):
         for url in urls:
             places.refuse_open(url, token or 'none is needed to ask', insecure)
         certificates = pathlib.Path(tls_root_certs).read_bytes() if tls_root_certs else b''
-        options = {'batch_size': batch_size, 'seed': seed, 'order': order, 'last_batch': last_batch_of_makers(last_batch)}
+        options = {'batch_size': batch_size, 'seed': seed, 'order': loading.order_text(order), 'last_batch': last_batch_of_makers(last_batch)}
         self._makers = servers = Servers(urls, token, certificates, options, timeout)
         self._feeding = {'ahead': ahead, 'max_restarts': max_restarts}
         super().__init__(Served(urls, servers.samples), fields=[], batch_size=batch_size,  # type: ignore[arg-type]

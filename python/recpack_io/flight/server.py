@@ -19,10 +19,11 @@ from recpack_io.feeding.loading import refuse_bfloat16
 from recpack_io.feeding.makers import Maker
 from recpack_io.fields import Field, recipe as field_list
 from recpack_io.flight import places, wire
+from recpack_io.reading import opened
 
 if TYPE_CHECKING:
     from recpack_io.mixtures import Mixture
-    from recpack_io.reading import Dataset
+    from recpack_io.reading import Dataset, Path
     from recpack_io.views import View
 
 # Options of a loader that the client decides; all others are the server's.
@@ -82,7 +83,7 @@ class Server(flight.FlightServerBase):
         UnsupportedError: For arrays of bfloat16, substitutes for bad records, and counts of the audit.
     """
 
-    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset | View | Mixture | Path, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, url: str = f'grpc://127.0.0.1:{places.PORT}', token: str = '',
                  certificate: str = '', key: str = '', insecure: bool = False, idle: float = 900.0, **options: Any):
         token = places.token_of(token)
@@ -93,6 +94,7 @@ class Server(flight.FlightServerBase):
             raise InvalidArgumentError(f'{wrong[0]} is chosen by the client: leave it out here')
         if options.get('on_bad_record', 'fail') != 'fail' or options.get('audit_counts'):
             raise UnsupportedError('substitutes for bad records and counts of the audit are not for served batches')
+        dataset = opened(dataset, options.pop('split', ''))
         self._of_loader = dataset, recipe, {'fields': fields, **options}
         probe = loading.Loader(dataset, recipe, fields=fields, batch_size=1, rank=0, world_size=1, **options)
         arrays = probe.arrays

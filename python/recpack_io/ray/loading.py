@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from recpack_io.mixtures import Mixture
     from recpack_io.options import LoaderOptionsWithoutFields
-    from recpack_io.reading import Dataset
+    from recpack_io.reading import Dataset, Path
     from recpack_io.views import View
 
 # Options of the actors' loaders, if they are given.
@@ -55,7 +55,7 @@ class Loader(FedLoader):
     _kind = 'actors'
 
     @checks_arguments()
-    def __init__(self, dataset: Dataset | View | Mixture, recipe: str | None = None, *,
+    def __init__(self, dataset: Dataset | View | Mixture | Path, recipe: str | None = None, *,
                  fields: Sequence[Field] | None = None, actors: int = 0, cpus_per_actor: float = 1, ahead: int = 2,
                  max_restarts: int = 3, timeout: float = 300, actor_options: Mapping[str, Any] | None = None,
                  **options: Unpack[LoaderOptionsWithoutFields]):
