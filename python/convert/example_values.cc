@@ -69,7 +69,7 @@ void ExampleValues::Add(Name name, nb::handle value) {
   if (PyBytes_Check(it)) return builder_.AddBytes(name, ViewBytes(value));
   if (PyList_Check(it) || PyTuple_Check(it)) return AddList(name, value);
   if (PyObject_CheckBuffer(it)) return AddBuffer(name, value);
-  if (const auto png = EncodePng(name, value)) return builder_.AddBytes(name, *png);
+  if (const auto file = EncodeFile(name, value)) return builder_.AddBytes(name, *file);
   if (!PyObject_HasAttrString(it, "__array__")) RefuseType(name, value);  // such as tensors
   kept_.push_back(nb::module_::import_("numpy").attr("asarray")(value));
   AddBuffer(name, kept_.back());
@@ -106,7 +106,7 @@ void ExampleValues::AddItem(Name name, nb::handle value) {
     Refuse(name, "is a list of lists", "give one list, and the lengths as another feature");
   }
   if (!PyObject_CheckBuffer(it)) {
-    if (const auto png = EncodePng(name, value)) return bytes_.push_back(*png);
+    if (const auto file = EncodeFile(name, value)) return bytes_.push_back(*file);
     RefuseType(name, value);
   }
   const Py_buffer& view = Hold(name, value);
@@ -137,11 +137,11 @@ void ExampleValues::AddShape(Name name, const Py_buffer& view) {
   builder_.AddInt64List(names_.emplace_back(std::move(shape_name)), shape);
 }
 
-std::optional<ByteView> ExampleValues::EncodePng(Name name, nb::handle value) {
-  nb::object png =
-      nb::module_::import_("recpack_io.pictures").attr("png_of")(std::string(name), value);
-  if (png.is_none()) return {};
-  kept_.push_back(std::move(png));
+std::optional<ByteView> ExampleValues::EncodeFile(Name name, nb::handle value) {
+  nb::object file =
+      nb::module_::import_("recpack_io.pictures").attr("file_of")(std::string(name), value);
+  if (file.is_none()) return {};
+  kept_.push_back(std::move(file));
   return ViewBytes(kept_.back());
 }
 

@@ -5,9 +5,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
+from recpack_io.adapting.columns import is_columns, records_of
 from recpack_io.adapting.huggingface_rows import Rows, is_of_hugging_face, named_classes, splits_of
 from recpack_io.arguments import checks_arguments
 from recpack_io.errors import InvalidArgumentError, in_python
@@ -106,7 +107,7 @@ def _pack_hugging_face(splits: Mapping[str, Rows], class_names: Sequence[str] | 
 
 
 @checks_arguments(core_options)
-def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[Mapping]],
+def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Any],
          out: str | os.PathLike, *, split: str | None = None, shard_bytes: int = 100_000_000,
          compression: Compression = 'none', level: int = 6, overwrite: bool = False,
          sync: bool = True, progress: Progress | None = None, class_names: Sequence[str] | None = None,
@@ -121,7 +122,8 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
     Args:
         source: A path, packed as by `recpack pack` (see its help for the sources; an interrupted
             run continues; "cifar10" and "cifar100" are downloaded); an iterable of records as for Writer.write(), which are
-            packed in order in one pass; a dictionary of such iterables by split; or a data set of Hugging Face, with
+            packed in order in one pass; whole columns, {"image": array, "label": array}, arrays or lists with a row
+            for each record; a dictionary of such iterables or columns by split; or a data set of Hugging Face, with
             its splits and names of classes: load_dataset("beans").
         out: Output folder, or an s3:// or gs:// URL. A relative path refers to the current working
             directory.
@@ -181,5 +183,7 @@ def pack(source: str | os.PathLike | Iterable[Mapping] | Mapping[str, Iterable[M
         raise TypeError(f'{", ".join(path_options)}: for paths, and the source is an iterable')
     if is_of_hugging_face(source):
         return _pack_hugging_face(splits_of(source, split), class_names, common, progress)
-    splits = source if isinstance(source, Mapping) else {'train' if split is None else split: source}
+    by_split = isinstance(source, Mapping) and not is_columns(source)
+    given = source if by_split else {'train' if split is None else split: source}
+    splits = {name: records_of(records) for name, records in given.items()}
     return _pack_records(splits, common | {'class_names': list(class_names or [])}, progress)

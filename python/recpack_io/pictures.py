@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recpack_io import _core
-from recpack_io.errors import InvalidArgumentError
+from recpack_io.errors import InvalidArgumentError, IoError, NotFoundError
 from recpack_io.functions import TYPES, Declared, Function, Sample
 
 # The same as in the core.
@@ -96,12 +97,15 @@ def of_picture(image: _core.ImageField, then: Callable, given: str | None, resul
     return Function(Then(image.name, then, given), arrays, stream, image)
 
 
-def png_of(name: str, value: Any) -> bytes | None:
-    """Encodes a Pillow image as a PNG file. Returns None for other values.
+def file_of(name: str, value: Any) -> bytes | None:
+    """Returns the contents of the file of a pathlib.Path, and a Pillow image as a PNG file; None for other values.
 
     Raises:
         InvalidArgumentError: With the feature's name, if PNG does not support the image's mode.
+        NotFoundError, IoError: With the feature's name, if the file cannot be read.
     """
+    if isinstance(value, os.PathLike):
+        return _contents(name, os.fspath(value))
     pillow = sys.modules.get('PIL.Image')
     if pillow is None or not isinstance(value, pillow.Image):
         return None
@@ -112,3 +116,12 @@ def png_of(name: str, value: Any) -> bytes | None:
         raise InvalidArgumentError(f'the feature {name!r}: {error}; give image.convert("RGB")'
                                    ) from error
     return file.getvalue()
+
+
+def _contents(name: str, path: str | bytes) -> bytes:
+    try:
+        with open(path, 'rb') as file:
+            return file.read()
+    except OSError as error:
+        kind = NotFoundError if isinstance(error, FileNotFoundError) else IoError
+        raise kind(f'the feature {name!r}: {error.strerror}: {os.fsdecode(path)!r}') from error

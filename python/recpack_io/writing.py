@@ -33,8 +33,8 @@ class Writer:
             writer.write({"image": jpeg, "label": 3, "box": np.array([0.1, 0.2, 0.9, 0.8])})
 
     int, bool, and arrays of integers or bools become int64 values; float and arrays of floats
-    become float32; str (as UTF-8) and bytes become bytes; a Pillow image becomes the bytes of a PNG
-    file. A uint8 array becomes bytes. Of an array of several dimensions, in C order, the shape is kept in another
+    become float32; str (as UTF-8) and bytes become bytes; a pathlib.Path becomes the contents of its
+    file, and a Pillow image those of a PNG file. A uint8 array becomes bytes. Of an array of several dimensions, in C order, the shape is kept in another
     feature, NAME/shape, unless the record has one. A list holds several values of one kind; an empty one has no kind.
 
     Not thread-safe.

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import recpack_io
 from ctrl_c import ctrl_c
 from support import CIFAR, COMPRESSIONS, InFolder, golden_rows, main, pack, recpack, recpack_json
@@ -137,6 +138,48 @@ class Records(Packing):
         pack(CIFAR, self.out, '--append')
         self.assertGreater(len(recpack_io.open(self.out)), before)
         recpack('verify', self.out)
+
+
+class WholeColumns(Packing):
+    COLUMNS = {'image': np.arange(48, dtype='u1').reshape(4, 3, 4), 'label': np.arange(4), 'share': [0.5, 1, 2, 4.0],
+               'name': ['a', 'b', 'c', 'd'], 'kind': np.array(['x', 'yy', 'z', ''])}
+
+    def check(self, split):
+        dataset = recpack_io.open(self.out, split=split)
+        self.assertEqual(len(dataset), 4)
+        for row, record in enumerate(dataset):
+            np.testing.assert_array_equal(record['image'], self.COLUMNS['image'][row])
+            self.assertEqual((record['label'].tolist(), record['share'].tolist()), ([row], [self.COLUMNS['share'][row]]))
+            self.assertEqual((bytes(record['name']), bytes(record['kind'])),
+                             ('abcd'[row].encode(), self.COLUMNS['kind'][row].encode()))
+
+    def test_a_row_is_a_record(self):
+        self.assertEqual(self.pack(self.COLUMNS, split='test').records, 4)
+        self.check('test')
+
+    def test_by_split(self):
+        told = []
+        self.assertEqual(self.pack({'a': self.COLUMNS, 'b': rows(3), 'c': self.COLUMNS}, progress=lambda *at: told.append(at)).records, 11)
+        self.check('a')
+        self.check('c')
+        self.assertEqual(told[-1], (11, None))
+
+    def test_their_number_is_known(self):
+        told = []
+        self.pack({'a': self.COLUMNS, 'b': self.COLUMNS}, progress=lambda *at: told.append(at))
+        self.assertEqual(told[-1], (8, 8))
+
+    def test_of_different_lengths(self):
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "'label' has 4 rows and 'age' has 3"):
+            self.pack({'label': np.arange(4), 'age': [1, 2, 3]})
+        self.holds_nothing()
+
+    def test_what_is_neither(self):
+        for source, said in (({'a': {'label': 3}}, "'label' is neither columns nor splits"),
+                             ({'label': np.array(3), 'age': [1]}, "'label' is one value")):
+            with self.subTest(said), self.assertRaisesRegex(recpack_io.InvalidArgumentError, said):
+                self.pack(source)
+        self.holds_nothing()
 
 
 class Failed(Packing):

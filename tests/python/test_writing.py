@@ -47,6 +47,20 @@ class Values(Writing):
                 ('', ('bytesList', [b''])), (b'', ('bytesList', [b'']))):
             self.assertEqual(self.value(value), expected, repr(value))
 
+    def test_paths_are_the_contents_of_their_files(self):
+        for name, content in ('a', b'\0one'), ('b', b''):
+            (self.folder / name).write_bytes(content)
+        self.assertEqual(self.value(self.folder / 'a'), ('bytesList', [b'\0one']))
+        self.assertEqual(self.value([self.folder / 'a', self.folder / 'b']), ('bytesList', [b'\0one', b'']))
+        self.assertEqual(self.value(str(self.folder / 'a')), ('bytesList', [os.fsencode(self.folder / 'a')]))
+
+    def test_paths_that_cannot_be_read(self):
+        for path, kind, said in ((self.folder / 'nowhere', recpack_io.NotFoundError, "'it': No such file .*nowhere"),
+                                 (self.folder, recpack_io.IoError, "'it': Is a directory")):
+            with self.subTest(said), self.assertRaisesRegex(kind, said):
+                self.written({'it': path})
+            self.assertFalse(self.shard.exists())
+
     def test_arrays_of_several_dimensions_keep_their_shape(self):
         values = {'boxes': np.arange(12, dtype=np.float32).reshape(3, 4), 'none': np.zeros((0, 4), np.float32),
                   'cube': np.arange(24).reshape(2, 3, 4), 'pixels': np.arange(24, dtype=np.uint8).reshape(2, 4, 3),
