@@ -50,19 +50,8 @@ RESUMED = 'tf/resume', 'torchtitan/checkpoint'
 RANKS = {'vision/distributed': 2, 'huggingface/exact_evaluation': 3}  # processes that torchrun starts
 # Programs of ours that are longer than the peer's, and why.
 LONGER = {
-    'numpy/audit': 'makes a record of what each rank got, and merges them',
-    'numpy/cache': 'also says how many images it decoded',
     'numpy/csv_multilabel': 'makes the vector by a function, the peer has a layer for it',
-    'numpy/masks': 'packs first',
-    'numpy/pack_arrays': 'yields one record after the other, the peer takes whole arrays',
-    'numpy/random_split': 'makes two loaders, the peer both by one call',
-    'numpy/resume': 'writes the file itself, the peer has a manager of checkpoints',
     'numpy/sound': 'writes and reads WAV by the standard library, the peer has functions for it',
-    'numpy/tokens': 'packs first',
-    'tensorflow/dataset': 'imports two modules',
-    'tensorflow/keras_fit': 'imports two modules more',
-    'torch/map_style': 'imports a module more',
-    'torch/transforms': 'names the fields',
 }
 
 

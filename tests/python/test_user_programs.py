@@ -24,7 +24,7 @@ EXPECTED = {
     'numpy/boxes': r'\(4, 32, 32, 3\) \(4, 5, 4\) \[\d, \d, \d, \d\]',
     'numpy/csv_multilabel': r'\[\[1\.0, 0\.0, 1\.0\], \[0\.0, 1\.0, 0\.0\]\]', 'numpy/sound': r'\[\d+, \d+, \d+, \d+\] \[\d+,',
     'numpy/tokens': r'\(4, 6\) \[3, 6, 3, 6\] \[1, 2, 3, 0, 0, 0\]', 'numpy/mixup': r'\(16, 3, 32, 32\) \[1\.0, 1\.0, 1\.0\]',
-    'numpy/pack_arrays': r"36 6 \['a', 'b', 'c'\] \(100,\) \(8, 8\) \[1\] sample 4",
+    'numpy/pack_arrays': r'6 \(100,\) \(8, 8\) \[1\] sample 4',
     'numpy/class_folders': r"\(4, 3, 32, 32\) \['\w+', '\w+', '\w+', '\w+'\]", 'numpy/webdataset': r'\(2, 3, 32, 32\) \[\d, \d\]',
     'numpy/audit': r'64 of 64 samples, complete: True', 'numpy/bad_records': r'64 samples\nrecord \d+ in place of \d+: .*CRC',
     'numpy/exact_evaluation': r'\d+ of 16 are bright; the data set has 16',

@@ -1,5 +1,4 @@
 """Trains with Accelerate, accumulating two batches for each step."""
-import recpack_io
 import torch
 from accelerate import Accelerator
 from recpack_io.huggingface import prepare
@@ -8,7 +7,7 @@ from recpack_io.torch import Loader
 accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
 model = torch.nn.Linear(3072, 10)
 model, optimizer = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=1e-3))
-loader = prepare(accelerator, Loader(recpack_io.open("shards"), "cifar10-train", batch_size=8))
+loader = prepare(accelerator, Loader("shards", "cifar10-train", batch_size=8))
 steps = 0
 for batch in loader:
     with accelerator.accumulate(model):

@@ -1,5 +1,4 @@
 """Trains with the Trainer of transformers."""
-import recpack_io
 import torch
 from recpack_io.huggingface import Trainer
 from recpack_io.torch import Loader
@@ -18,8 +17,8 @@ class Classifier(torch.nn.Module):
 
 arguments = TrainingArguments("run", num_train_epochs=2, per_device_train_batch_size=16, per_device_eval_batch_size=16,
                               report_to=[], disable_tqdm=True, save_strategy="no", use_cpu=True)
-train = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16)
-test = Loader(recpack_io.open("shards", split="eval"), "cifar10-eval", batch_size=16, last_batch="keep")
+train = Loader("shards", "cifar10-train", batch_size=16)
+test = Loader("shards", "cifar10-eval", split="eval", batch_size=16, last_batch="keep")
 trainer = Trainer(Classifier(), arguments, train_dataset=train, eval_dataset=test)
 trainer.train()
 print(f"{trainer.state.global_step} steps, evaluation loss {trainer.evaluate()['eval_loss']:.2f}")

@@ -3,10 +3,9 @@ import os
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 import jax
-import recpack_io
 from recpack_io.jax import Loader
 
-loader = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16, device=jax.local_devices())
+loader = Loader("shards", "cifar10-train", batch_size=16, device=jax.local_devices())
 mean = jax.jit(lambda images: images.mean())
 for batch in loader:
     places = {shard.device.id: shard.data.shape for shard in batch["image"].addressable_shards}

@@ -1,7 +1,6 @@
 """Trains a linear classifier with JAX."""
 import jax
 import jax.numpy as jnp
-import recpack_io
 from recpack_io.jax import Loader
 
 
@@ -15,7 +14,7 @@ def step(weights, batch):
 
 
 weights = jnp.zeros((3072, 10))
-loader = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16)
+loader = Loader("shards", "cifar10-train", batch_size=16)
 for epoch in range(2):
     for batch in loader:
         weights, loss = step(weights, batch)

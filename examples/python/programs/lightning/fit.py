@@ -1,6 +1,5 @@
 """Trains and validates with Lightning, whose checkpoints then have the loaders' states."""
 import lightning
-import recpack_io
 import torch
 from recpack_io.torch import Loader
 
@@ -23,6 +22,6 @@ class Classifier(lightning.LightningModule):
 
 trainer = lightning.Trainer(max_epochs=2, accelerator="cpu", logger=False, enable_progress_bar=False,
                             enable_model_summary=False)
-trainer.fit(Classifier(), Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16),
-            Loader(recpack_io.open("shards", split="eval"), "cifar10-eval", batch_size=16, last_batch="keep"))
+trainer.fit(Classifier(), Loader("shards", "cifar10-train", batch_size=16),
+            Loader("shards", "cifar10-eval", split="eval", batch_size=16, last_batch="keep"))
 print(f"{trainer.global_step} steps, accuracy {trainer.callback_metrics['accuracy'].item():.2f}")

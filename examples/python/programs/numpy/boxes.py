@@ -21,5 +21,5 @@ def boxes(sample):
 picture = recpack_io.Image(height=32, width=32, crop="random-resized", flip=0.5)
 arrays = {"image": ("uint8", (32, 32, 3)), "boxes": ("float32", (5, 4)), "count": "int64"}
 field = recpack_io.Function(boxes, arrays, image=picture)
-for batch in recpack_io.Loader(recpack_io.open("boxed"), fields=[field], batch_size=4, seed=1):
+for batch in recpack_io.Loader("boxed", fields=[field], batch_size=4, seed=1):
     print(batch["image"].shape, batch["boxes"].shape, batch["count"].tolist())

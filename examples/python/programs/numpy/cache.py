@@ -2,8 +2,7 @@
 import recpack_io
 
 fields = recpack_io.recipe("imagenet-train", height=32, width=32)
-loader = recpack_io.Loader(recpack_io.open("photos"), fields=fields, batch_size=4, cache="pictures")
+loader = recpack_io.Loader("photos", fields=fields, batch_size=4, cache="pictures")
 for epoch in range(3):
     batches = sum(1 for _ in loader)
-    decoded = loader.stats()["stages"]["decode"]["count"]
-    print(f"epoch {epoch}: {batches} batches, {decoded} images decoded so far")
+    print(f"epoch {epoch}: {batches} batches, {loader.stats()['stages']['decode']['count']} images decoded so far")

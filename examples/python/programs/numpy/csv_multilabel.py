@@ -13,5 +13,5 @@ def tags(sample):
 
 fields = [recpack_io.Image(height=32, width=32, crop="resize"), recpack_io.Numbers("age"),
           recpack_io.Function(tags, {"tags": ("float32", 3)})]
-for batch in recpack_io.Loader(recpack_io.open("listed"), fields=fields, batch_size=2, order="sequential"):
+for batch in recpack_io.Loader("listed", fields=fields, batch_size=2, order="sequential"):
     print(batch["image"].shape, batch["age"].tolist(), batch["tags"].tolist())

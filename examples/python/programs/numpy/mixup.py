@@ -2,5 +2,5 @@
 import recpack_io
 
 mix = recpack_io.MixImages(classes=10, mixup_alpha=0.4)
-for batch in recpack_io.Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16, batch_functions=[mix]):
+for batch in recpack_io.Loader("shards", "cifar10-train", batch_size=16, batch_functions=[mix]):
     print(batch["image"].shape, batch["target"].sum(1).round(4).tolist()[:3])

@@ -3,16 +3,9 @@ import numpy as np
 import recpack_io
 
 rng = np.random.default_rng(1)
-
-
-def records(count):
-    for number in range(count):
-        yield {"signal": rng.normal(size=100).astype("f4"), "picture": rng.integers(256, size=(8, 8), dtype="u1"),
-               "label": number % 3, "name": f"sample {number}"}
-
-
-result = recpack_io.pack({"train": records(30), "test": records(6)}, "arrays", class_names=["a", "b", "c"])
-dataset = recpack_io.open("arrays", split="test")
-record = dataset[4]
-print(result.records, len(dataset), dataset.class_names, record["signal"].shape,
-      record["picture"].reshape(8, 8).shape, record["label"], record["name"].tobytes().decode())
+splits = {split: {"signal": rng.normal(size=(count, 100)).astype("f4"), "name": [f"sample {i}" for i in range(count)],
+                  "picture": rng.integers(256, size=(count, 8, 8), dtype="u1"), "label": np.arange(count) % 3}
+          for split, count in (("train", 30), ("test", 6))}
+recpack_io.pack(splits, "arrays", class_names=["a", "b", "c"])
+test = recpack_io.open("arrays", split="test")
+print(len(test), test[4]["signal"].shape, test[4]["picture"].shape, test[4]["label"], bytes(test[4]["name"]).decode())

@@ -26,5 +26,5 @@ def spectrum(sample):
 
 
 fields = [recpack_io.Function(spectrum, {"spectrum": ("float32", (16, 128))}), recpack_io.Numbers("label")]
-for batch in recpack_io.Loader(recpack_io.open("sounds"), fields=fields, batch_size=4):
+for batch in recpack_io.Loader("sounds", fields=fields, batch_size=4):
     print(batch["label"].tolist(), (batch["spectrum"].mean(1).argmax(1) * 8000 // 256).tolist())

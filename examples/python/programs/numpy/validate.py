@@ -2,8 +2,8 @@
 import numpy as np
 import recpack_io
 
-train = recpack_io.Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16, seed=1)
-test = recpack_io.Loader(recpack_io.open("shards", split="eval"), "cifar10-eval", batch_size=16, last_batch="keep")
+train = recpack_io.Loader("shards", "cifar10-train", batch_size=16, seed=1)
+test = recpack_io.Loader("shards", "cifar10-eval", split="eval", batch_size=16, last_batch="keep")
 weights = np.zeros((3072, 10), np.float32)
 
 

@@ -4,7 +4,7 @@ import time
 import recpack_io
 
 fields = recpack_io.recipe("imagenet-train", height=160, width=160)
-loader = recpack_io.Loader(recpack_io.open("photos"), fields=fields, batch_size=4, threads=1)
+loader = recpack_io.Loader("photos", fields=fields, batch_size=4, threads=1)
 for _ in range(5):
     for batch in loader:
         time.sleep(0.001)  # the training

@@ -1,10 +1,9 @@
-"""Trains a Keras model by fit(), and evaluates it on every sample once."""
+"""Trains a Keras model by fit() on cropped and flipped images, and evaluates it on every sample once."""
 import keras
-import recpack_io
 from recpack_io.tensorflow import Loader
 
-train = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=16)
-test = Loader(recpack_io.open("shards", split="eval"), "cifar10-eval", batch_size=12, last_batch="pad")
+train = Loader("shards", "cifar10-train", batch_size=16)
+test = Loader("shards", "cifar10-eval", split="eval", batch_size=12, last_batch="pad")
 model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10)])
 model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True), weighted_metrics=["accuracy"])
 model.fit(train.as_dataset(as_tuple=True), epochs=2, verbose=2)

@@ -1,10 +1,9 @@
 """Accumulates the gradients of four batches for each step."""
-import recpack_io
 import torch
 from recpack_io.torch import Loader
 
 EVERY = 4
-loader = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=4, seed=1)
+loader = Loader("shards", "cifar10-train", batch_size=4, seed=1)
 model = torch.nn.Linear(3072, 10)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 steps = 0

@@ -2,11 +2,10 @@
 import pathlib
 import sys
 
-import recpack_io
 import torch
 from recpack_io.torch import Loader
 
-loader = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=8, seed=1)
+loader = Loader("shards", "cifar10-train", batch_size=8, seed=1)
 model = torch.nn.Linear(3072, 10)
 torch.nn.init.zeros_(model.weight)
 torch.nn.init.zeros_(model.bias)

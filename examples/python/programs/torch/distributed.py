@@ -6,7 +6,7 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 distributed.init_process_group("gloo")
-loader = Loader(recpack_io.open("shards"), "cifar10-train", batch_size=8, seed=1)  # finds rank and world size
+loader = Loader("shards", "cifar10-train", batch_size=8, seed=1)  # finds rank and world size
 model = DistributedDataParallel(torch.nn.Linear(3072, 10))
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 for epoch in range(2):

@@ -1,5 +1,4 @@
 """Fine-tunes the last layer of a ResNet of torchvision, with images in channels-last memory."""
-import recpack_io
 import torch
 from recpack_io.torch import Loader
 from torchvision.models import resnet18
@@ -8,7 +7,7 @@ model = resnet18(num_classes=2).to(memory_format=torch.channels_last)
 for name, parameter in model.named_parameters():
     parameter.requires_grad = name.startswith("fc.")
 optimizer = torch.optim.AdamW(model.fc.parameters(), lr=1e-3)
-loader = Loader(recpack_io.open("photos"), "imagenet-train", batch_size=4, channels_last=True)
+loader = Loader("photos", "imagenet-train", batch_size=4, channels_last=True)
 for batch in loader:
     loss = torch.nn.functional.cross_entropy(model(batch.image), batch.label)
     optimizer.zero_grad()

@@ -5,7 +5,7 @@ from recpack_io.torch import Loader
 from torch import nn
 
 recpack_io.pack("photos", "packed", shuffle=1)
-train = Loader(recpack_io.open("packed"), fields=recpack_io.recipe("imagenet-train", height=32, width=32), batch_size=4)
+train = Loader("packed", fields=recpack_io.recipe("imagenet-train", height=32, width=32), batch_size=4)
 test = Loader(recpack_io.open("packed", split="validation"), batch_size=4, last_batch="keep",
               fields=recpack_io.recipe("imagenet-eval", height=32, width=32, resize=36))
 model = nn.Sequential(nn.Conv2d(3, 8, 5, 2), nn.ReLU(), nn.Flatten(), nn.LazyLinear(2))
