@@ -5,12 +5,12 @@ import ast
 import os
 import pathlib
 
-from recpack_io.migrate.builders import Builders
 from recpack_io.migrate.migration import Left, Migration, add_note
-from recpack_io.migrate.plans import Plan, Planner
-from recpack_io.migrate.script import Script, names_in
-from recpack_io.migrate.transforms import BREAK
-from recpack_io.migrate.uses import Uses
+from recpack_io.migrate.programs.plans import Plan, Planner
+from recpack_io.migrate.programs.uses import Uses
+from recpack_io.migrate.syntax.script import Script, names_in
+from recpack_io.migrate.transforms.builders import Builders
+from recpack_io.migrate.transforms.pictures import BREAK
 
 __all__ = ['Migration', 'migrate']
 

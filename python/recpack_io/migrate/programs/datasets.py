@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import ast
 
-from recpack_io.migrate.builders import Builders
-from recpack_io.migrate.makers import Makers, Origin
 from recpack_io.migrate.migration import Left, Migration, add_left, add_note
-from recpack_io.migrate.script import Script, arguments, is_none
-from recpack_io.migrate.transforms import Picture
+from recpack_io.migrate.programs.makers import Makers, Origin
+from recpack_io.migrate.syntax.script import Script, arguments, is_none
+from recpack_io.migrate.transforms.builders import Builders
+from recpack_io.migrate.transforms.pictures import Picture
 
 _CIFAR = {'CIFAR10': 'cifar-10-batches-py', 'CIFAR100': 'cifar-100-python'}
 # What a program makes in one branch of several: that becomes an error, if another branch makes a data set of ours.

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from recpack_io.migrate.script import Script, arguments
+from recpack_io.migrate.syntax.script import Script, arguments
 
 SIZED = ('RandomResizedCrop', 'RandomCrop', 'CenterCrop', 'Resize')
 _PARAMETERS = {

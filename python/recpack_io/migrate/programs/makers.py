@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection
 
 from recpack_io.migrate.migration import Left
-from recpack_io.migrate.script import Script
+from recpack_io.migrate.syntax.script import Script
 
 
 @dataclasses.dataclass

@@ -4,9 +4,9 @@ from __future__ import annotations
 import ast
 
 from recpack_io.migrate.migration import Left
-from recpack_io.migrate.script import Script, is_none, parameters
+from recpack_io.migrate.syntax.script import Script, is_none, parameters
 
-_INSTEAD = 'make what it does a BatchFunction: Loader(batch_functions=[...])'
+_INSTEAD = 'make what it does a BatchFunction, or a MixImages where it is mixup or cutmix: Loader(batch_functions=[...])'
 
 
 class Collates:

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import ast
 
-from recpack_io.migrate.builders import Builders, Unclear
-from recpack_io.migrate.nearest import nearest
-from recpack_io.migrate.script import arguments
-from recpack_io.migrate.steps import SIZED, Constant, Steps, Unknown, constant, set_size, sides_of, value_of
+from recpack_io.migrate.syntax.script import arguments
+from recpack_io.migrate.transforms.builders import Builders, Unclear
+from recpack_io.migrate.transforms.nearest import nearest
+from recpack_io.migrate.transforms.steps import SIZED, Constant, Steps, Unknown, constant, set_size, sides_of, value_of
 
 BREAK = '\0'  # in the text of fields, where a line may end
 # Arguments that are the size of images; another size is an error when the transform is called.

@@ -5,7 +5,7 @@ from typing import Any
 
 from recpack_io import _core
 from recpack_io.fields import Image, recipe, recipe_names
-from recpack_io.migrate.steps import Constant
+from recpack_io.migrate.transforms.steps import Constant
 from recpack_io.options import ImageOptions
 
 _CHANGED = {'mean', 'std', 'height', 'width', 'resize', 'erasing'}

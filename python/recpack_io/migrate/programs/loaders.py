@@ -4,9 +4,9 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from recpack_io.migrate.makers import Makers
 from recpack_io.migrate.migration import Left, Migration, add_left
-from recpack_io.migrate.script import Script, parameters
+from recpack_io.migrate.programs.makers import Makers
+from recpack_io.migrate.syntax.script import Script, parameters
 
 # What a DataLoader over batches, which a collate_fn is called with, has otherwise.
 _OTHERWISE = ('dataset', 'batch_size', 'drop_last', 'sampler', 'batch_sampler')

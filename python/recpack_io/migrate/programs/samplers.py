@@ -4,9 +4,9 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from recpack_io.migrate.makers import Makers, Origin
 from recpack_io.migrate.migration import Left, Migration, add_left, add_note
-from recpack_io.migrate.script import Script, arguments, is_none, names_in
+from recpack_io.migrate.programs.makers import Makers, Origin
+from recpack_io.migrate.syntax.script import Script, arguments, is_none, names_in
 
 _INSTEAD = 'select records with the methods of the data set: weighted(), balanced(), subset()'
 _KNOWN = ('DistributedSampler', 'RandomSampler', 'SequentialSampler')

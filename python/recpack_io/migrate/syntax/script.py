@@ -4,8 +4,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from recpack_io.migrate.edits import Edits
-from recpack_io.migrate.flow import reaching
+from recpack_io.migrate.syntax.edits import Edits
+from recpack_io.migrate.syntax.flow import reaching
 
 # Where a class or a module of these may be imported from, by its last name.
 _PACKAGES = ('torch', 'torchvision')

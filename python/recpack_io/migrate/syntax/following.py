@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from recpack_io.migrate.script import Script, arguments
-from recpack_io.migrate.values import Definition, Given, Unclear, Values
+from recpack_io.migrate.syntax.script import Script, arguments
+from recpack_io.migrate.syntax.values import Definition, Given, Unclear, Values
 
 _BY_CHANCE = ('RandomHorizontalFlip', 'RandomErasing')
 _DEPTH = 8  # of calls

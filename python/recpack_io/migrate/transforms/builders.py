@@ -6,9 +6,9 @@ import dataclasses
 import pathlib
 from typing import Any
 
-from recpack_io.migrate.following import Run
-from recpack_io.migrate.script import Script
-from recpack_io.migrate.values import Unclear
+from recpack_io.migrate.syntax.following import Run
+from recpack_io.migrate.syntax.script import Script
+from recpack_io.migrate.syntax.values import Unclear
 
 __all__ = ['Builders', 'Built', 'Unclear']
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import ast
 
-from recpack_io.migrate.makers import Origin
 from recpack_io.migrate.migration import Migration, add_note
-from recpack_io.migrate.script import Script
+from recpack_io.migrate.programs.makers import Origin
+from recpack_io.migrate.syntax.script import Script
 
 _HARMLESS = ('DistributedSampler', 'RandomSampler', 'SequentialSampler')  # which may get a data set of ours as well
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from recpack_io.migrate.builders import Builders
-from recpack_io.migrate.collates import Collates
-from recpack_io.migrate.datasets import Datasets
-from recpack_io.migrate.loaders import Held, Loaders
-from recpack_io.migrate.makers import Makers, Origin
 from recpack_io.migrate.migration import Left, Migration
-from recpack_io.migrate.samplers import Order, Samplers
-from recpack_io.migrate.script import Script, is_none
+from recpack_io.migrate.programs.collates import Collates
+from recpack_io.migrate.programs.datasets import Datasets
+from recpack_io.migrate.programs.loaders import Held, Loaders
+from recpack_io.migrate.programs.makers import Makers, Origin
+from recpack_io.migrate.programs.samplers import Order, Samplers
+from recpack_io.migrate.syntax.script import Script, is_none
+from recpack_io.migrate.transforms.builders import Builders
 
 # Arguments of DataLoader that the Loader needs no counterpart for.
 _NEEDLESS = ('num_workers', 'pin_memory', 'persistent_workers', 'prefetch_factor', 'worker_init_fn',

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from recpack_io.migrate.script import Script, is_none
+from recpack_io.migrate.syntax.script import Script, is_none
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -1,0 +1,1 @@
+"""Data sets, samplers and loaders of a program, and what it does with them."""

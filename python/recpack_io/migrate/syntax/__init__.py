@@ -1,0 +1,1 @@
+"""Syntax of programs: names, values and what code that makes a transform does."""

@@ -1,0 +1,1 @@
+"""Transforms of torchvision, as fields of images."""
