@@ -15,6 +15,15 @@ uint64_t Mix(uint64_t x) noexcept {
   return x ^ (x >> 33);
 }
 
+// The round's results for all halves, 4 bits each.
+uint64_t Table(uint64_t key, uint64_t half_mask) noexcept {
+  uint64_t table = 0;
+  for (uint64_t half = 0; half <= half_mask; ++half) {
+    table |= (Mix(half ^ key) & half_mask) << 4 * half;
+  }
+  return table;
+}
+
 }  // namespace
 
 KeyedPermutation::KeyedPermutation(uint64_t seed, uint32_t stream, uint64_t size) noexcept
@@ -23,21 +32,30 @@ KeyedPermutation::KeyedPermutation(uint64_t seed, uint32_t stream, uint64_t size
   half_bits_ = std::max<uint32_t>(1, (bits + 1) / 2);
   half_mask_ = (uint64_t{1} << half_bits_) - 1;
   KeyedRandom keys(seed, stream, size);
-  for (uint64_t& key : round_keys_) key = keys.NextU64();
+  for (uint64_t& round : rounds_) {
+    const uint64_t key = keys.NextU64();
+    round = has_tables() ? Table(key, half_mask_) : key;
+  }
 }
 
 uint64_t KeyedPermutation::operator()(uint64_t position) const noexcept {
-  do {
-    uint64_t left = position >> half_bits_;
-    uint64_t right = position & half_mask_;
-    for (const uint64_t key : round_keys_) {
-      const uint64_t next = left ^ (Mix(right ^ key) & half_mask_);
-      left = right;
-      right = next;
-    }
-    position = left << half_bits_ | right;
-  } while (position >= size_);
-  return position;
+  const auto walk = [&](auto result_of) {
+    do {
+      uint64_t left = position >> half_bits_;
+      uint64_t right = position & half_mask_;
+      for (const uint64_t round : rounds_) {
+        const uint64_t next = left ^ (result_of(round, right) & half_mask_);
+        left = right;
+        right = next;
+      }
+      position = left << half_bits_ | right;
+    } while (position >= size_);
+    return position;
+  };
+  if (has_tables()) {
+    return walk([](uint64_t table, uint64_t half) { return table >> 4 * half; });
+  }
+  return walk([](uint64_t key, uint64_t half) { return Mix(half ^ key); });
 }
 
 }  // namespace recpack

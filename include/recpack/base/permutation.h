@@ -21,10 +21,14 @@ class KeyedPermutation {
  private:
   static constexpr int kRounds = 8;
 
+  bool has_tables() const noexcept { return half_bits_ <= 4; }
+
   uint64_t size_;
   uint32_t half_bits_;
   uint64_t half_mask_;
-  uint64_t round_keys_[kRounds];
+  // Keys of the rounds. Small permutations, such as those of windows, are asked for most of their
+  // positions: they have a table of each round's results instead, 4 bits for a half.
+  uint64_t rounds_[kRounds];
 };
 
 }  // namespace recpack
