@@ -32,12 +32,12 @@ nb::object Column(const HeldBatch& held, const std::vector<T>& values) {
 void BindBatch(nb::module_& module) {
   nb::class_<HeldBatch>(module, "Batch")
       .def(
-          "numpy",
+          "ndarray",
           [](const HeldBatch& held, nb::handle name) {
             return MakeArray<nb::numpy>(FindArray(held, name));
           },
           nb::arg("name"),
-          nb::sig("def numpy(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
+          nb::sig("def ndarray(self, name: str) -> numpy.typing.NDArray[typing.Any]"),
           "The array, shape (samples, ...), over the batch's own memory. NumPy has no bfloat16: "
           "use dlpack() for that.")
       .def("dlpack", FindArray, nb::arg("name"), nb::sig("def dlpack(self, name: str) -> Array"),

@@ -22,7 +22,7 @@ class Batch:
         self._core = core
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._core.numpy(name)
+        return self._core.ndarray(name)
 
     def __len__(self) -> int:
         return len(self._core)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from recpack_io.reading import Dataset, Path
     from recpack_io.views import View
 
-__all__ = ['Batch', 'IterableDataset', 'Loader', 'TupleBatch', 'tensors']
+__all__ = ['Batch', 'IterableDataset', 'Loader', 'MapDataset', 'TupleBatch', 'tensors']
 
 
 def tensors(core) -> dict[str, torch.Tensor]:

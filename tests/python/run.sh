@@ -35,5 +35,9 @@ export RECTRAIN=$repository/build/release/tools/rectrain/rectrain
 if [ -x "$RECTRAIN" ]; then tested vision "$venvs/vision/bin/python" training; fi
 mypy=(--cache-dir "$bare/mypy" --python-executable "$bare/bin/python")
 check "python: types" "$venvs/typing/bin/python" -m mypy --strict "${mypy[@]}" "$here/user_program.py"
+check "python: types, pyright" "$venvs/typing/bin/python" "$here/check_pyright.py" "$bare/bin/python" \
+  "$here/user_program.py" "$here/user_faults.py"
+check "python: types, pyright, torch" "$venvs/typing/bin/python" "$here/check_pyright.py" "$venvs/vision/bin/python" \
+  "$here/user_torch_faults.py" -- "$repository/build/python/site"
 check "python: types, faults" "$venvs/typing/bin/python" "$here/check_faults.py" "$here/user_faults.py" "${mypy[@]}"
 finish

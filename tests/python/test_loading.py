@@ -295,7 +295,7 @@ class BatchTypes(Loading):
         class Incomparable:
             def __eq__(self, other):
                 raise TypeError('not to be compared')
-        for kind in (lambda core: core.numpy('image'), lambda core: Incomparable(), lambda core: None):
+        for kind in (lambda core: core.ndarray('image'), lambda core: Incomparable(), lambda core: None):
             loader = self.loader(batch_type=kind)
             for _ in range(2):
                 self.assertEqual(sum(1 for _ in loader), len(loader))

@@ -44,7 +44,7 @@ by_path = recpack_io.Loader('shards', 'cifar10-eval', split='eval', order=('wind
 by_path.save_state('state.json')
 begun: bool = by_path.load_state('state.json', missing_ok=True)
 both: recpack_io.AuditReport = mixed.audit().merge(mixed.audit()).check(mixture)
-columns: recpack_io.PackResult = recpack_io.pack({'image': images, 'label': [1, 2]}, 'columns')
+columns: recpack_io.PackResult = recpack_io.pack({'image': raw, 'label': labels}, 'columns')
 complete: bool = mixed.audit().check(mixture).complete
 replaced: list[int] = [each.bad for each in mixed.substitutions()]
 

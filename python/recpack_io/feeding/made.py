@@ -50,7 +50,7 @@ class MadeBatch:
         """Returns the names of the arrays."""
         return list(self._made.arrays)
 
-    def numpy(self, name: str) -> np.ndarray:
+    def ndarray(self, name: str) -> np.ndarray:
         """Returns the array where it lies, read-only."""
         return self._made.arrays[name]
 

@@ -77,7 +77,7 @@ class _Loader(loading.Loader):
             batch = self._core.next()
             if batch is not None and (batch.epoch, batch.number) == (epoch, number):
                 break
-        return Made({name: batch.numpy(name) for name in batch.keys()}, batch.ids, batch.mask, batch.sources,
+        return Made({name: batch.ndarray(name) for name in batch.keys()}, batch.ids, batch.mask, batch.sources,
                     batch.token, str(self.audit()))
 
 

@@ -1,0 +1,15 @@
+"""A user's program for PyTorch with one fault on each marked line, for pyright."""
+import torch
+from recpack_io.torch import Loader, MapDataset
+
+loader = Loader('shards', 'cifar10-train', batch_size=4, seed=1)
+Loader('shards', 'cifar10-train', batch_sise=4)  # error: pyright
+Loader('shards', 'cifar10-train', order='windows')  # error: pyright
+for batch in loader:
+    images: torch.Tensor = batch['image']
+    batch['image'].shap  # error: pyright
+    ids: torch.Tensor = batch.ids
+    epoch: str = batch.epoch  # error: pyright
+for first, second in Loader('shards', 'cifar10-train', as_tuple=True):
+    same: torch.Tensor = first
+MapDataset('shards', given='jax')  # error: pyright
