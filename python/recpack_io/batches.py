@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from recpack_io import _core
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -56,17 +57,17 @@ class Batch:
         return self._core.number
 
     @property
-    def ids(self) -> NDArray[Any]:
+    def ids(self) -> NDArray[np.uint64]:
         """Ordinals of the records in the split, uint64 of shape (samples,)."""
         return self._core.ids
 
     @property
-    def mask(self) -> NDArray[Any]:
+    def mask(self) -> NDArray[np.uint8]:
         """0 for padding of the last batch, otherwise 1; uint8 of shape (samples,)."""
         return self._core.mask
 
     @property
-    def sources(self) -> NDArray[Any]:
+    def sources(self) -> NDArray[np.uint32]:
         """Number of each sample's source in the mixture, uint32 of shape (samples,)."""
         return self._core.sources
 
