@@ -94,6 +94,17 @@ class Reading(Urls):
         self.assertLess(len(requests), 8000 / 10)  # neighbours come together
         self.assertEqual({method for method, _, _ in server.requests}, {'GET'})
 
+    def test_verify_fetches_each_byte_once(self):
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 2000)
+        self.pack(self.folder / 'made', out='bucket/large')
+        shard = next((self.folder / 'bucket/large').glob('train-*.tfrecord'))
+        server = self.serve()
+        self.run_recpack('verify', 's3://bucket/large', env=self.env)
+        ranges = [given.removeprefix('bytes=').split('-') for _, path, given in server.requests
+                  if path.endswith(shard.name)]
+        fetched = sum(int(last) + 1 - int(first or 0) for first, last in ranges)
+        self.assertLess(fetched, 1.02 * shard.stat().st_size)
+
     def test_all_epochs_come_from_what_was_announced(self):
         """The data set is smaller than the read-ahead: each range is announced before its last use is over."""
         self.run_recpack('stand-in', self.folder / 'made', '--rows', 500)

@@ -1,12 +1,14 @@
 #include "src/pack/check/verify_shard.h"
 
+#include <memory>
+
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "recpack/base/hash.h"
 #include "recpack/example/view.h"
 #include "recpack/image/decode.h"
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
+#include "src/pack/check/digested_file.h"
 #include "src/pack/check/picture_features.h"
 #include "src/remote/store/data_files.h"
 
@@ -37,8 +39,8 @@ void CheckRecord(const Record& record, ExampleView& view, ShardTask& task) {
   }
 }
 
-void ReadRecords(ShardTask& task) {
-  RecordReader reader(remote::DataFiles().OpenForReading(task.path),
+void ReadRecords(const ReadableFile& file, FileDigest* digest, ShardTask& task) {
+  RecordReader reader(std::make_unique<DigestedFile>(file, digest),
                       {.on_damage = ReaderOptions::OnDamage::kResynchronise});
   ExampleView view;
   IndexCheck index(task.indexed, task.path, task.bytes);
@@ -57,27 +59,15 @@ void ReadRecords(ShardTask& task) {
   }
 }
 
-void CheckDigest(ShardTask& task) {
-  const auto file = remote::DataFiles().OpenForReading(task.path);
-  ByteBuffer buffer(size_t{1} << 20);
-  Sha256 digest;
-  for (uint64_t offset = 0;;) {
-    const size_t got = file->ReadAt(offset, buffer);
-    if (got == 0) break;
-    digest.Update(ByteView(buffer).first(got));
-    offset += got;
-  }
-  if (digest.Finish() != *task.expected->sha256) {
-    task.Add("the SHA-256 of the file differs from the manifest");
-  }
-}
-
 }  // namespace
 
 void CheckShard(ShardTask& task) {
   try {
-    task.bytes = remote::DataFiles().OpenForReading(task.path)->Size();
-    ReadRecords(task);
+    const auto file = remote::DataFiles().OpenForReading(task.path);
+    task.bytes = file->Size();
+    FileDigest digest;
+    const bool has_digest = task.expected && task.expected->sha256;
+    ReadRecords(*file, has_digest ? &digest : nullptr, task);
     if (!task.expected) return;
     if (task.bytes != task.expected->bytes) {
       task.Add(format("is {} bytes long, the manifest says {}", task.bytes, task.expected->bytes));
@@ -86,7 +76,9 @@ void CheckShard(ShardTask& task) {
       task.Add(format("holds {} whole records, the manifest says {}", task.records,
                       task.expected->records));
     }
-    if (task.expected->sha256) CheckDigest(task);
+    if (has_digest && digest.Finish(*file) != *task.expected->sha256) {
+      task.Add("the SHA-256 of the file differs from the manifest");
+    }
   } catch (const Error& error) {
     task.Add(error.reason(), error.place().offset, error.place().ordinal);
   }
