@@ -42,7 +42,7 @@ class Eval(CliTest):
         self.assertAlmostEqual(found['loss'], expected['loss'], places=4)
         self.assertEqual(found['checkpoint']['model'], 'resnet')
         self.assertEqual(found['checkpoint']['step'], 16)
-        self.assertGreater(found['samples_per_second'], 0)
+        self.assertGreater(found['samples_per_s'], 0)
         again = self.eval('out', '--split', 'eval', '--batch-size', '7', '--recipe', 'cifar10-eval')
         self.assertAlmostEqual(again['loss'], expected['loss'], places=4)
         self.assertEqual(self.eval('out', '--split', 'train')['samples'], 64)

@@ -42,7 +42,7 @@ struct EvalFlags {
 Json ToJson(const train::Evaluation& evaluation, bool accuracy) {
   Json json = {{"loss", evaluation.score.loss},
                {"samples", evaluation.score.samples},
-               {"samples_per_second", evaluation.samples_per_second},
+               {"samples_per_s", evaluation.samples_per_second},
                {"seconds", evaluation.seconds}};
   if (accuracy) json["accuracy"] = evaluation.score.accuracy;
   return json;
