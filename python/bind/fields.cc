@@ -31,6 +31,8 @@ constexpr Words<ResizeFilter, 4> kFilters = {
      {"nearest", ResizeFilter::kNearest}}};
 constexpr Words<ElementType, 3> kNumbers = {
     {{"i64", ElementType::kI64}, {"i32", ElementType::kI32}, {"f32", ElementType::kF32}}};
+constexpr Words<ElementType, 2> kMultiHot = {
+    {{"f32", ElementType::kF32}, {"u8", ElementType::kU8}}};
 constexpr Words<AugmentPolicyKind, 3> kPolicies = {
     {{"none", AugmentPolicyKind::kNone},
      {"randaugment", AugmentPolicyKind::kRandAugment},
@@ -106,6 +108,28 @@ void BindImage(nb::module_& module) {
   Word<&ImageField::filter, kFilters>(field, "interpolation");
 }
 
+void BindMultiHot(nb::module_& module) {
+  using Classes = std::variant<uint32_t, std::vector<std::string>>;
+  nb::class_<MultiHotField> field(module, "MultiHotField");
+  field.def(nb::init<>())
+      .def_rw("name", &MultiHotField::name)
+      .def_rw("feature", &MultiHotField::feature)
+      .def_prop_rw(
+          "classes",
+          [](const MultiHotField& f) {
+            return f.classes.empty() ? Classes(f.count) : Classes(f.classes);
+          },
+          [](MultiHotField& f, Classes classes) {
+            const auto* const count = std::get_if<uint32_t>(&classes);
+            f.count = count != nullptr ? *count : 0;
+            f.classes = count != nullptr ? std::vector<std::string>()
+                                         : std::get<std::vector<std::string>>(std::move(classes));
+          })
+      .def_rw("separator", &MultiHotField::separator)
+      .def_rw("ignore_unknown", &MultiHotField::ignore_unknown);
+  Word<&MultiHotField::type, kMultiHot>(field, "type");
+}
+
 }  // namespace
 
 void BindFields(nb::module_& module) {
@@ -128,6 +152,7 @@ void BindFields(nb::module_& module) {
       .def_rw("ragged", &BytesField::ragged)
       .def_rw("truncate", &BytesField::truncate)
       .def_rw("offsets", &BytesField::offsets);
+  BindMultiHot(module);
   nb::class_<IdField>(module, "IdField").def(nb::init<>()).def_rw("name", &IdField::name);
   module.def(
       "recipe",

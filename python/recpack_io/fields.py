@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from recpack_io import _core
 from recpack_io._core import recipe_names
 from recpack_io.arguments import check_kind, unknown_argument
 from recpack_io.functions import Function
-from recpack_io.options import BytesOptions, ImageOptions, NumbersOptions
+from recpack_io.options import BytesOptions, ImageOptions, MultiHotOptions, NumbersOptions
 from recpack_io.pictures import of_picture
 
 if TYPE_CHECKING:
@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 
     from recpack_io.options import Given
 
-__all__ = ['Bytes', 'Field', 'Id', 'Image', 'Numbers', 'recipe', 'recipe_names']
+__all__ = ['Bytes', 'Field', 'Id', 'Image', 'MultiHot', 'Numbers', 'recipe', 'recipe_names']
 
 _OPTIONS: dict[type, Any] = {_core.ImageField: ImageOptions, _core.NumbersField: NumbersOptions,
-                             _core.BytesField: BytesOptions}
+                             _core.BytesField: BytesOptions, _core.MultiHotField: MultiHotOptions}
+# Arguments that have no default.
+_NEEDED: dict[type, dict[str, str]] = {_core.MultiHotField: {'classes': 'int | Sequence[str]'}}
+
+
+def _arguments(of: type) -> dict[str, Any]:
+    """Returns the annotations of a field's arguments, by name."""
+    options = _OPTIONS[of].__annotations__ if of in _OPTIONS else {}
+    return {'name': 'str', **_NEEDED.get(of, {}), **options}
 
 
 def _unpickled(of: type, values: dict[str, Any]):
@@ -32,7 +40,7 @@ def _unpickled(of: type, values: dict[str, Any]):
 
 def _pickled(field):
     """Makes fields picklable; recipes set `_policy_interpolation`, which no argument does."""
-    names = ['name', *(_OPTIONS[type(field)].__annotations__ if type(field) in _OPTIONS else ())]
+    names = [*_arguments(type(field))]
     if isinstance(field, _core.ImageField):
         names.append('_policy_interpolation')
     return _unpickled, (type(field), {name: getattr(field, name) for name in names})
@@ -44,9 +52,7 @@ for _each in (*_OPTIONS, _core.IdField):
 
 def _set(field, values: Mapping[str, Any]):
     of = type(field).__name__.removesuffix('Field')
-    known = {'name': 'str'}
-    if type(field) in _OPTIONS:
-        known |= _OPTIONS[type(field)].__annotations__
+    known = _arguments(type(field))
     for name, value in values.items():
         if name not in known:
             raise unknown_argument(of, name, known)
@@ -151,12 +157,36 @@ def Bytes(name: str, **values: Unpack[BytesOptions]) -> _core.BytesField:  # noq
     return _set(_core.BytesField(), {'name': name, **values})
 
 
+def MultiHot(name: str, classes: int | Sequence[str],  # noqa: N802
+             **values: Unpack[MultiHotOptions]) -> _core.MultiHotField:
+    """A field of zeros and ones, one per class: 1 for each class that the record lists.
+
+    A record lists them as indices (int64), as names (values of bytes), or as names between
+    separators (one value of bytes). An empty list, and an empty name, is none.
+
+    Args:
+        name: Name of the array, of shape (classes).
+        classes: The names of the classes in the array's order, for example `dataset.class_names`;
+            or how many there are, if records list indices.
+        feature: Name of the feature. Default: `name`.
+        separator: What stands between the names of a value, such as "|". White space around the
+            names is dropped. Default: each value is one name, compared as it is.
+        ignore_unknown: Skip names that are no class and indices out of range, which are
+            InvalidArgumentErrors otherwise.
+        type: "f32" or "u8".
+    """
+    if not isinstance(classes, str) and hasattr(classes, '__iter__'):
+        classes = list(classes)
+    return _set(_core.MultiHotField(), {'name': name, 'classes': classes, **values})
+
+
 def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
     """A field with the ordinal of the record in the split: an array `name` of int64."""
     return _set(_core.IdField(), {'name': name})
 
 
-Field = _core.ImageField | _core.NumbersField | _core.BytesField | _core.IdField | Function
+Field = (_core.ImageField | _core.NumbersField | _core.BytesField | _core.MultiHotField |
+         _core.IdField | Function)
 
 
 def recipe(name: str, **image: Unpack[ImageOptions]) -> list[Field]:

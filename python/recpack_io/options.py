@@ -31,6 +31,7 @@ ImageType = Literal['u8', 'i32', 'f16', 'bf16', 'f32']
 ImageLayout = Literal['nchw', 'nhwc']
 Interpolation = Literal['bilinear', 'bilinear-no-antialias', 'box', 'nearest']
 NumbersType = Literal['i64', 'i32', 'f32']
+MultiHotType = Literal['f32', 'u8']
 Policy = Literal['none', 'randaugment', 'trivialaugment']
 Given = Literal['numpy', 'pil', 'torch']
 
@@ -129,3 +130,12 @@ class BytesOptions(TypedDict, total=False):
     ragged: bool
     truncate: bool
     offsets: bool
+
+
+class MultiHotOptions(TypedDict, total=False):
+    """Keyword arguments of MultiHot(), besides the classes."""
+
+    feature: str
+    separator: str
+    ignore_unknown: bool
+    type: MultiHotType

@@ -40,7 +40,8 @@ class Names(Arguments):
                 ('Image', recpack_io.Image, (), 'hight', 'height'),
                 ('Image', recpack_io.recipe, ('cifar10-train',), 'lay_out', 'layout'),
                 ('Numbers', recpack_io.Numbers, ('label',), 'legnth', 'length'),
-                ('Bytes', recpack_io.Bytes, ('image',), 'shap', 'shape')):
+                ('Bytes', recpack_io.Bytes, ('image',), 'shap', 'shape'),
+                ('MultiHot', recpack_io.MultiHot, ('tags', 3), 'seperator', 'separator')):
             self.says(f'{of}() has no argument {name!r}: did you mean {nearest!r}?', call, *given,
                       **{name: 4})
         self.assertFalse(out.exists())
@@ -97,6 +98,8 @@ class Kinds(Arguments):
         self.says("Numbers(): type cannot be 4: give 'i64', 'i32' or 'f32'", recpack_io.Numbers, 'label',
                   type=4)
         self.says('Id(): name cannot be 3: give a string', recpack_io.Id, 3)
+        self.says("MultiHot(): classes cannot be 'cat': give an integer or a list of strings", recpack_io.MultiHot, 'tags',
+                  'cat')
 
     def test_wrong_ones_of_data_sets(self):
         ds, batch = self.dataset, next(iter(recpack_io.Loader(self.dataset, 'cifar10-train', batch_size=8)))
@@ -175,8 +178,11 @@ class Types(Arguments):
     def test_options_are_those_of_fields(self):
         for field, typed in ((recpack_io.Image(), options.ImageOptions),
                              (recpack_io.Numbers('label'), options.NumbersOptions),
-                             (recpack_io.Bytes('image'), options.BytesOptions)):
-            self.assertEqual({'name', *typed.__annotations__}, names_of(field))
+                             (recpack_io.Bytes('image'), options.BytesOptions),
+                             (recpack_io.MultiHot('tags', 3), options.MultiHotOptions)):
+            needed = inspect.signature(getattr(recpack_io, type(field).__name__.removesuffix('Field'))).parameters
+            named = {name for name, each in needed.items() if each.kind != each.VAR_KEYWORD}
+            self.assertEqual(named - {'then', 'given', 'result', 'stream'} | {*typed.__annotations__}, names_of(field))
 
     def test_choices_are_the_cores(self):
         """The core's messages list what there is."""
@@ -187,6 +193,7 @@ class Types(Arguments):
                 (options.Interpolation, lambda word: recpack_io.Image(interpolation=word)),
                 (options.Policy, lambda word: recpack_io.Image(policy=word)),
                 (options.NumbersType, lambda word: recpack_io.Numbers('label', type=word)),
+                (options.MultiHotType, lambda word: recpack_io.MultiHot('tags', 3, type=word)),
                 (options.Share, lambda word: self.loader(share=word)),
                 (options.LastBatch, lambda word: self.loader(last_batch=word)),
                 (options.Cache, lambda word: self.loader(cache=word)),

@@ -50,7 +50,6 @@ RESUMED = 'tf/resume', 'torchtitan/checkpoint'
 RANKS = {'vision/distributed': 2, 'huggingface/exact_evaluation': 3}  # processes that torchrun starts
 # Programs of ours that are longer than the peer's, and why.
 LONGER = {
-    'numpy/csv_multilabel': 'makes the vector by a function, the peer has a layer for it',
     'numpy/sound': 'writes and reads WAV by the standard library, the peer has functions for it',
 }
 

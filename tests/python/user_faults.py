@@ -22,6 +22,7 @@ recpack_io.Writer('part.tfrecord', compresion='gzip')  # error: "compresion" for
 recpack_io.Image(hight=128)  # error: hight
 recpack_io.Numbers('label', legnth=2)  # error: "legnth" for "Numbers"
 recpack_io.Bytes('image', shap=[3])  # error: "shap" for "Bytes"
+recpack_io.MultiHot('tags', ['cat', 'dog'], seperator='|')  # error: "seperator" for "MultiHot"
 recpack_io.recipe('imagenet-train', hight=128)  # error: "hight" for "recipe"
 
 # Choices.
@@ -37,6 +38,7 @@ recpack_io.pack('pictures', 'shards', kind='zip')  # error: "kind" to "pack"
 recpack_io.pack('pictures', 'shards', layout='rows')  # error: "layout" to "pack"
 recpack_io.Writer('part.tfrecord', compression='zstd')  # error: "compression" to "Writer"
 recpack_io.Numbers('label', type='f16')  # error: "type" to "Numbers"
+recpack_io.MultiHot('tags', 3, type='i64')  # error: "type" to "MultiHot"
 recpack_io.recipe('imagenet-train', layout='hwcn')  # error: "layout" to "recipe"
 options: LoaderOptions = {'order': 'window', 'batch_size': '4'}  # error: "batch_size" has type "int"
 

@@ -39,11 +39,27 @@ struct BytesField {
   bool offsets = false;  // as in NumbersField
 };
 
+// Zeros and ones, one for each class: 1 for the classes that the record lists. It lists them as
+// indices (an int64 feature), as names (values of bytes), or as names between separators (one value
+// of bytes). An empty feature or an empty name lists none, and a class may be listed twice.
+struct MultiHotField {
+  std::string name;
+  std::string feature;               // empty: same as the name
+  std::vector<std::string> classes;  // names in the order of the array: none twice, none empty
+  uint32_t count = 0;                // number of classes without names, which only indices list
+  // Empty: each value is a name. Otherwise values are split at it, and white space around the names
+  // is dropped.
+  std::string separator;
+  bool ignore_unknown = false;           // skip unknown names and indices out of range
+  ElementType type = ElementType::kF32;  // or kU8
+};
+
 // Ordinal of the record in the split, i64.
 struct IdField {
   std::string name = "id";
 };
 
-using Field = std::variant<ImageField, NumbersField, BytesField, IdField, FunctionField>;
+using Field =
+    std::variant<ImageField, NumbersField, BytesField, IdField, FunctionField, MultiHotField>;
 
 }  // namespace recpack

@@ -14,12 +14,6 @@
 namespace recpack {
 namespace {
 
-ArraySpec Spec(std::string name, ElementType type, std::vector<uint32_t> shape) {
-  size_t bytes = ElementBytes(type);
-  for (const uint32_t extent : shape) bytes *= extent;
-  return {.name = std::move(name), .type = type, .shape = std::move(shape), .sample_bytes = bytes};
-}
-
 // Returns how many of `count` values to copy. Throws if the field does not allow so many.
 uint32_t Taken(const std::string& feature, size_t count, uint32_t most, bool ragged,
                bool truncate) {
@@ -38,7 +32,7 @@ void AddCounts(std::vector<ArraySpec>& arrays, bool offsets) {
     ragged.rows = ArrayRows::kRagged;
     arrays.push_back(OffsetsOf(ragged));
   } else {
-    arrays.push_back(Spec(ragged.name + "_length", ElementType::kI32, {}));
+    arrays.push_back(MakeArray(ragged.name + "_length", ElementType::kI32, {}));
   }
 }
 
@@ -88,7 +82,7 @@ class NumbersWriter final : public FieldWriter {
   std::vector<ArraySpec> Arrays() const override {
     std::vector<uint32_t> shape;
     if (field_.ragged || field_.length > 1) shape = {field_.length};
-    std::vector<ArraySpec> arrays = {Spec(field_.name, field_.type, shape)};
+    std::vector<ArraySpec> arrays = {MakeArray(field_.name, field_.type, shape)};
     if (field_.ragged) AddCounts(arrays, field_.offsets);
     return arrays;
   }
@@ -148,7 +142,7 @@ class BytesWriter final : public FieldWriter {
   }
 
   std::vector<ArraySpec> Arrays() const override {
-    std::vector<ArraySpec> arrays = {Spec(field_.name, ElementType::kU8, field_.shape)};
+    std::vector<ArraySpec> arrays = {MakeArray(field_.name, ElementType::kU8, field_.shape)};
     if (field_.ragged) AddCounts(arrays, field_.offsets);
     return arrays;
   }
@@ -179,7 +173,9 @@ class IdWriter final : public FieldWriter {
  public:
   explicit IdWriter(const IdField& field) : name_(field.name) {}
 
-  std::vector<ArraySpec> Arrays() const override { return {Spec(name_, ElementType::kI64, {})}; }
+  std::vector<ArraySpec> Arrays() const override {
+    return {MakeArray(name_, ElementType::kI64, {})};
+  }
 
   void Write(const SampleRecord& sample, SampleTools&,
              std::span<uint8_t* const> out) const override {
@@ -213,6 +209,9 @@ std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field, const std::vect
     }
     std::unique_ptr<FieldWriter> operator()(const FunctionField& f) {
       return MakeFunctionWriter(f);
+    }
+    std::unique_ptr<FieldWriter> operator()(const MultiHotField& f) {
+      return MakeMultiHotWriter(f);
     }
   };
   return std::visit(Make{fields}, field);

@@ -4,6 +4,8 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "recpack/example/view.h"
@@ -76,6 +78,12 @@ struct SampleTools {
   }
 };
 
+inline ArraySpec MakeArray(std::string name, ElementType type, std::vector<uint32_t> shape) {
+  size_t bytes = ElementBytes(type);
+  for (const uint32_t extent : shape) bytes *= extent;
+  return {.name = std::move(name), .type = type, .shape = std::move(shape), .sample_bytes = bytes};
+}
+
 // Immutable and thread-safe. All arrays have a fixed size per sample.
 class FieldWriter {
  public:
@@ -115,5 +123,6 @@ std::unique_ptr<FieldWriter> MakeImageWriter(const ImageField& field, bool share
 std::unique_ptr<FieldWriter> MakeNumbersWriter(const NumbersField& field);
 std::unique_ptr<FieldWriter> MakeBytesWriter(const BytesField& field);
 std::unique_ptr<FieldWriter> MakeFunctionWriter(const FunctionField& field);
+std::unique_ptr<FieldWriter> MakeMultiHotWriter(const MultiHotField& field);
 
 }  // namespace recpack
