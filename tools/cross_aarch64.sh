@@ -9,7 +9,7 @@ usage() {
   cat <<'END'
 usage: tools/cross_aarch64.sh [CTEST_ARGUMENTS...]
 
-Builds base, record, example, image and kernels with their tests for aarch64 and runs the tests
+Builds base, record, example, image, audio and kernels with their tests for aarch64 and runs the tests
 under qemu. The libraries for aarch64 are downloaded from the distribution and unpacked into
 build/aarch64-root: nothing foreign is installed. Needs tools/setup.sh --for test,ci and the network
 the first time. The last line is `N passed, N failed`.
