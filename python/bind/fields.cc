@@ -33,6 +33,8 @@ constexpr Words<ElementType, 3> kNumbers = {
     {{"i64", ElementType::kI64}, {"i32", ElementType::kI32}, {"f32", ElementType::kF32}}};
 constexpr Words<ElementType, 2> kMultiHot = {
     {{"f32", ElementType::kF32}, {"u8", ElementType::kU8}}};
+constexpr Words<AudioCrop, 3> kAudioCrops = {
+    {{"start", AudioCrop::kStart}, {"centre", AudioCrop::kCentre}, {"random", AudioCrop::kRandom}}};
 constexpr Words<AugmentPolicyKind, 3> kPolicies = {
     {{"none", AugmentPolicyKind::kNone},
      {"randaugment", AugmentPolicyKind::kRandAugment},
@@ -130,6 +132,18 @@ void BindMultiHot(nb::module_& module) {
   Word<&MultiHotField::type, kMultiHot>(field, "type");
 }
 
+void BindAudio(nb::module_& module) {
+  nb::class_<AudioField> field(module, "AudioField");
+  field.def(nb::init<>())
+      .def_rw("name", &AudioField::name)
+      .def_rw("feature", &AudioField::feature)
+      .def_rw("length", &AudioField::length)
+      .def_rw("channels", &AudioField::channels)
+      .def_rw("rate", &AudioField::rate)
+      .def_rw("view", &AudioField::view);
+  Word<&AudioField::crop, kAudioCrops>(field, "crop");
+}
+
 }  // namespace
 
 void BindFields(nb::module_& module) {
@@ -153,6 +167,7 @@ void BindFields(nb::module_& module) {
       .def_rw("truncate", &BytesField::truncate)
       .def_rw("offsets", &BytesField::offsets);
   BindMultiHot(module);
+  BindAudio(module);
   nb::class_<IdField>(module, "IdField").def(nb::init<>()).def_rw("name", &IdField::name);
   module.def(
       "recipe",

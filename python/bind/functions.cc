@@ -85,12 +85,13 @@ struct SharedProcesses {
 FunctionField MakeFunctionField(const SharedProcesses& shared, uint64_t number,
                                 const SharedCalls& running, std::string name,
                                 const std::vector<ArrayTuple>& arrays, uint32_t stream,
-                                std::optional<ImageField> picture) {
+                                std::optional<ImageField> picture,
+                                std::optional<AudioField> audio) {
   auto specs = ToArraySpecs(arrays);
   const auto call = [processes = shared.processes,
                      function = ProcessFunction{number, std::move(name), running},
                      specs](SampleView& sample) { processes->Call(function, specs, sample); };
-  return {specs, call, stream, std::move(picture)};
+  return {specs, call, stream, std::move(picture), std::move(audio)};
 }
 
 BatchFunction MakeBatchFunction(const SharedProcesses& shared, uint64_t number,
@@ -111,7 +112,7 @@ void BindProcesses(nb::module_& module) {
           },
           nb::arg("processes"))
       .def("field", MakeFunctionField, nb::arg("number"), nb::arg("running"), nb::arg("name"),
-           nb::arg("arrays"), nb::arg("stream"), nb::arg("picture").none())
+           nb::arg("arrays"), nb::arg("stream"), nb::arg("picture").none(), nb::arg("audio").none())
       .def("batch_function", MakeBatchFunction, nb::arg("number"), nb::arg("running"),
            nb::arg("name"), nb::arg("arrays"), nb::arg("stream"))
       .def("stop", [](SharedProcesses& shared) { shared.processes->Stop(); });
@@ -143,13 +144,14 @@ void BindFunctions(nb::module_& module) {
           "__init__",
           [](FunctionField* self, const nb::object& caller, const SharedCalls& running,
              std::string name, const std::vector<ArrayTuple>& arrays, uint32_t stream,
-             std::optional<ImageField> picture) {
+             std::optional<ImageField> picture, std::optional<AudioField> audio) {
             auto specs = ToArraySpecs(arrays);
             const SampleCall call(Caller(caller, std::move(name), running), specs);
-            new (self) FunctionField{std::move(specs), call, stream, std::move(picture)};
+            new (self)
+                FunctionField{std::move(specs), call, stream, std::move(picture), std::move(audio)};
           },
           nb::arg("caller"), nb::arg("running"), nb::arg("name"), nb::arg("arrays"),
-          nb::arg("stream"), nb::arg("picture").none());
+          nb::arg("stream"), nb::arg("picture").none(), nb::arg("audio").none());
   nb::class_<BatchFunction>(module, "BatchFunction")
       .def(
           "__init__",

@@ -35,6 +35,20 @@ nb::object MakeCropTuple(const SampleView& sample) {
                         crop.source.width, crop.flip);
 }
 
+nb::object CopyAudio(const AudioPart& audio) {
+  if (audio.samples == nullptr) return nb::none();
+  const size_t channels = audio.channels, length = audio.length;
+  std::vector<float> samples(audio.samples, audio.samples + channels * length);
+  return channels == 1 ? OwnedArray(std::move(samples), {length})
+                       : OwnedArray(std::move(samples), {channels, length});
+}
+
+// (first frame, frames, rate); None without a sound.
+nb::object MakePartTuple(const AudioPart& audio) {
+  if (audio.samples == nullptr) return nb::none();
+  return nb::make_tuple(audio.begin, audio.frames, audio.rate);
+}
+
 // `results`: arrays of the declared types and shapes, in order; ragged ones have any number of rows
 // up to the most.
 void CopyTo(nb::handle results, const std::vector<ArraySpec>& arrays,
@@ -94,7 +108,8 @@ void SampleCall::operator()(SampleView& sample) const {
     } const end{features};
     const nb::object results =
         (*caller_)(features, sample.id, sample.epoch, sample.position, MakeKeyTuple(sample.random),
-                   CopyPicture(sample.picture), MakeCropTuple(sample));
+                   CopyPicture(sample.picture), MakeCropTuple(sample), CopyAudio(sample.audio),
+                   MakePartTuple(sample.audio));
     CopyTo(results, arrays_, sample.out);
   } catch (const nb::python_error& raised) {
     ThrowRaised(raised, caller_.name(), caller_.errors());

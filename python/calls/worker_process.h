@@ -27,6 +27,8 @@ struct CallMessage {
   uint64_t example_at = 0, example_bytes = 0;                    // a tf.train.Example
   double left = 0, top = 0, crop_width = 0, crop_height = 0;     // as PictureCrop
   uint64_t source_height = 0, source_width = 0, flip = 0;
+  uint64_t audio_channels = 0, audio_length = 0, audio_at = 0;  // channels 0: no sound
+  uint64_t audio_begin = 0, audio_frames = 0, audio_rate = 0;   // as AudioPart
 };
 
 // Message for a batch, sent with its slab's descriptor. The example, at 0, describes the slab.

@@ -66,6 +66,9 @@ CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
   const CallKey key(sample.random);
   const PixelView& picture = sample.picture;
   const size_t picture_bytes = picture.row_bytes() * static_cast<size_t>(picture.height);
+  const AudioPart& audio = sample.audio;
+  const size_t audio_bytes = size_t{audio.channels} * audio.length * sizeof(float);
+  const size_t audio_at = at + SharedPlace(picture_bytes);
   CallMessage call{.id = sample.id,
                    .epoch = sample.epoch,
                    .position = sample.position,
@@ -76,16 +79,23 @@ CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
                    .width = static_cast<uint64_t>(picture.width),
                    .channels = static_cast<uint64_t>(picture.channels),
                    .picture_at = at,
-                   .example_at = at + SharedPlace(picture_bytes),
+                   .example_at = audio_at + SharedPlace(audio_bytes),
                    .left = sample.crop.left,
                    .top = sample.crop.top,
                    .crop_width = sample.crop.width,
                    .crop_height = sample.crop.height,
                    .source_height = static_cast<uint64_t>(sample.crop.source.height),
                    .source_width = static_cast<uint64_t>(sample.crop.source.width),
-                   .flip = sample.crop.flip ? 1U : 0U};
+                   .flip = sample.crop.flip ? 1U : 0U,
+                   .audio_channels = audio.channels,
+                   .audio_length = audio.length,
+                   .audio_at = audio_at,
+                   .audio_begin = audio.begin,
+                   .audio_frames = audio.frames,
+                   .audio_rate = audio.rate};
   call.example_bytes = Write(builder, call.example_at, memory);
   if (picture_bytes > 0) std::memcpy(memory.data() + at, picture.pixels, picture_bytes);
+  if (audio_bytes > 0) std::memcpy(memory.data() + audio_at, audio.samples, audio_bytes);
   return call;
 }
 

@@ -14,7 +14,7 @@ from recpack_io._core import Record, decode_image, is_gain_run
 from recpack_io.audits import Audit, AuditReport, Difference, Substitution
 from recpack_io.errors import (CorruptError, DatasetWarning, DeviceError, InvalidArgumentError, IoError,
                                NotFoundError, RecpackError, UnsupportedError)
-from recpack_io.fields import Bytes, Id, Image, MultiHot, Numbers, recipe, recipe_names
+from recpack_io.fields import Audio, Bytes, Id, Image, MultiHot, Numbers, recipe, recipe_names
 from recpack_io.functions import BatchArrays, BatchFunction, Function, Ragged, Sample
 from recpack_io.loading import Batch, Loader
 from recpack_io.mixing import MixImages
@@ -24,7 +24,7 @@ from recpack_io.reading import Dataset, Feature, open  # noqa: A004
 from recpack_io.views import View
 from recpack_io.writing import Writer
 
-__all__ = ['Audit', 'AuditReport', 'Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
+__all__ = ['Audio', 'Audit', 'AuditReport', 'Batch', 'BatchArrays', 'BatchFunction', 'Bytes', 'CorruptError', 'Dataset',
            'DatasetWarning', 'DeviceError', 'Difference', 'Feature', 'Function', 'Id', 'Image', 'InvalidArgumentError', 'IoError',
            'Loader', 'MixImages', 'Mixture', 'MultiHot', 'NotFoundError', 'Numbers', 'PackResult', 'Ragged', 'Record', 'RecpackError',
            'Sample', 'Substitution', 'UnsupportedError', 'View', 'Writer', 'decode_image', 'is_gain_run', 'open', 'pack',

@@ -17,9 +17,10 @@ class SampleCaller:
         self._function, self._keyed = function, keyed
         self.rooms = function.rooms()  # bytes of each array at most, and whether it is ragged
 
-    def __call__(self, features, id, epoch, position, key, image, crop=None) -> list[np.ndarray]:  # noqa: A002
+    def __call__(self, features, id, epoch, position, key, image, crop=None,  # noqa: A002
+                 audio=None, part=None) -> list[np.ndarray]:
         key = Key(*key)
-        sample = Sample(features, id, epoch, position, key, image, crop)
+        sample = Sample(features, id, epoch, position, key, image, crop, audio, part)
         with self._keyed(key.seed), _no_exit():
             result = self._function.call(sample)
         return self._function.checked(result)
@@ -90,7 +91,8 @@ class Functions:
 
     def _field(self, number: int, function: Function) -> _core.FunctionField:
         stream = number if function.stream is None else function.stream
-        rest = f'function {function.name}', function.core_arrays(), stream, function.image
+        rest = (f'function {function.name}', function.core_arrays(), stream, function.image,
+                function.audio)
         if self._workers is not None:
             return self._workers.core.field(number, self.running, *rest)
         return _core.FunctionField(self._callers[number], self.running, *rest)

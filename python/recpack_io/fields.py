@@ -9,20 +9,25 @@ from recpack_io import _core
 from recpack_io._core import recipe_names
 from recpack_io.arguments import check_kind, unknown_argument
 from recpack_io.functions import Function
-from recpack_io.options import BytesOptions, ImageOptions, MultiHotOptions, NumbersOptions
+from recpack_io.options import (AudioOptions, BytesOptions, ImageOptions, MultiHotOptions,
+                                NumbersOptions)
 from recpack_io.pictures import of_picture
+from recpack_io.sounds import of_sound
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from recpack_io.options import Given
 
-__all__ = ['Bytes', 'Field', 'Id', 'Image', 'MultiHot', 'Numbers', 'recipe', 'recipe_names']
+__all__ = ['Audio', 'Bytes', 'Field', 'Id', 'Image', 'MultiHot', 'Numbers', 'recipe',
+           'recipe_names']
 
 _OPTIONS: dict[type, Any] = {_core.ImageField: ImageOptions, _core.NumbersField: NumbersOptions,
-                             _core.BytesField: BytesOptions, _core.MultiHotField: MultiHotOptions}
+                             _core.BytesField: BytesOptions, _core.MultiHotField: MultiHotOptions,
+                             _core.AudioField: AudioOptions}
 # Arguments that have no default.
-_NEEDED: dict[type, dict[str, str]] = {_core.MultiHotField: {'classes': 'int | Sequence[str]'}}
+_NEEDED: dict[type, dict[str, str]] = {_core.MultiHotField: {'classes': 'int | Sequence[str]'},
+                                       _core.AudioField: {'length': 'int'}}
 
 
 def _arguments(of: type) -> dict[str, Any]:
@@ -127,6 +132,48 @@ def Image(name: str = 'image', *, then=None, given=None, result=None, stream=Non
     return of_picture(field, then, given, result, stream)
 
 
+@overload
+def Audio(name: str = ..., *, length: int, then: None = ...,  # noqa: N802
+          **values: Unpack[AudioOptions]) -> _core.AudioField: ...
+@overload
+def Audio(name: str = ..., *, length: int, then: Callable[[Any], Any], result: Any,  # noqa: N802
+          stream: int | None = ..., **values: Unpack[AudioOptions]) -> Function: ...
+
+
+def Audio(name: str = 'audio', *, length, then=None, result=None, stream=None,  # noqa: N802
+          **values):
+    """An audio field: a WAV file, of which a part of `length` frames is taken.
+
+    A frame is one sample of each channel. Files are PCM of 8, 16, 24 or 32 bits or floats of 32 or
+    64 bits; others, such as FLAC, MP3 and A-law, are UnsupportedErrors. The array is float32:
+    integers are divided by 2**(bits - 1), as torchaudio and TensorFlow do. Sounds that are shorter
+    end with zeros, and an array NAME_length (int32) has their frames.
+
+    Args:
+        name: Name of the array, of shape (length) with channels=1, else (channels, length).
+        length: Frames of the result: seconds times frames per second.
+        feature: Feature that contains the file. Default: the first of audio/encoded, audio, wav,
+            sound, flac, mp3, ogg that exists.
+        crop: Part that is taken of a longer sound: "start", "centre" or "random".
+        channels: 1 for the mean of the file's channels; others: that many are required.
+        rate: Frames per second that are required of each file, none of which is resampled.
+            Default: any.
+        view: Fields with the same number draw the same part of sounds of equal length.
+        then: Function that maps the part, an array as above, to the result.
+        result: (type, shape) that `then` returns, such as ("float32", (64, 100)).
+        stream: As in Function.
+
+    Returns:
+        An audio field; a Function if `then` is given, and then without NAME_length.
+    """
+    field = _set(_core.AudioField(), {'name': name, 'length': length, **values})
+    if then is not None:
+        return of_sound(field, then, result, stream)
+    if result is not None or stream is not None:
+        raise TypeError('Audio(): result and stream are for `then`')
+    return field
+
+
 def Numbers(name: str, **values: Unpack[NumbersOptions]) -> _core.NumbersField:  # noqa: N802
     """A field of numbers from a feature.
 
@@ -186,7 +233,7 @@ def Id(name: str = 'id') -> _core.IdField:  # noqa: N802
 
 
 Field = (_core.ImageField | _core.NumbersField | _core.BytesField | _core.MultiHotField |
-         _core.IdField | Function)
+         _core.AudioField | _core.IdField | Function)
 
 
 def recipe(name: str, **image: Unpack[ImageOptions]) -> list[Field]:

@@ -58,12 +58,18 @@ class Sample(_Keyed):
         flip: True if `image` was mirrored after that.
         source_size: Height and width of the source image, turned if the field's apply_orientation
             says so; None without an `image`.
+        audio: float32 array of shape (length), or (channels, length) for several channels, if the
+            function has an `audio`, otherwise None.
+        audio_begin, audio_length, audio_rate: The first frame of the sound that is in `audio`, how
+            many of its frames are (zeros follow), and its frames per second; None without an
+            `audio`.
         rng: A numpy.random.Generator.
         seed: A seed below 2**32 for generators of other libraries. `rng` and `seed` depend only on
             the loader's seed, the epoch, the position and the function's `stream`.
     """
 
-    __slots__ = ('_features', '_key', 'crop', 'epoch', 'flip', 'id', 'image', 'position', 'source_size')
+    __slots__ = ('_features', '_key', 'audio', 'audio_begin', 'audio_length', 'audio_rate', 'crop',
+                 'epoch', 'flip', 'id', 'image', 'position', 'source_size')
 
     id: int
     epoch: int
@@ -72,9 +78,15 @@ class Sample(_Keyed):
     crop: tuple[float, float, float, float] | None
     flip: bool
     source_size: tuple[int, int] | None
+    audio: Any  # an array, or None
+    audio_begin: int | None
+    audio_length: int | None
+    audio_rate: int | None
 
     def __init__(self, features: _core.Features, id: int, epoch: int, position: int,  # noqa: A002
-                 key: Key, image: npt.NDArray[np.uint8] | None, crop: Sequence[float] | None = None):
+                 key: Key, image: npt.NDArray[np.uint8] | None, crop: Sequence[float] | None = None,
+                 audio: npt.NDArray[np.float32] | None = None,
+                 part: tuple[int, int, int] | None = None):
         self._features, self._key = features, key
         self.id, self.epoch, self.position, self.image = id, epoch, position, image
         self.crop = self.source_size = None
@@ -83,6 +95,8 @@ class Sample(_Keyed):
             left, top, width, height, rows, columns, flip = crop
             self.crop, self.source_size = (left, top, width, height), (int(rows), int(columns))
             self.flip = bool(flip)
+        self.audio = audio
+        self.audio_begin, self.audio_length, self.audio_rate = part or (None, None, None)
 
     def __getitem__(self, name: str) -> Any:
         return self._features[name]
@@ -246,14 +260,18 @@ class Function(Declared):
             index in the loader.
         image: An Image field that makes `sample.image`: uint8, cropped, resized, flipped and
             augmented, not normalised.
+        audio: An Audio field that makes `sample.audio`: float32, the part that it takes.
     """
 
     image: _core.ImageField | None = None
+    audio: _core.AudioField | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.image, _core.ImageField | None):
             raise TypeError(f'{self.image!r} is not an Image field without `then`')
+        if not isinstance(self.audio, _core.AudioField | None):
+            raise TypeError(f'{self.audio!r} is not an Audio field without `then`')
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ ImageLayout = Literal['nchw', 'nhwc']
 Interpolation = Literal['bilinear', 'bilinear-no-antialias', 'box', 'nearest']
 NumbersType = Literal['i64', 'i32', 'f32']
 MultiHotType = Literal['f32', 'u8']
+AudioCrop = Literal['start', 'centre', 'random']
 Policy = Literal['none', 'randaugment', 'trivialaugment']
 Given = Literal['numpy', 'pil', 'torch']
 
@@ -139,3 +140,13 @@ class MultiHotOptions(TypedDict, total=False):
     separator: str
     ignore_unknown: bool
     type: MultiHotType
+
+
+class AudioOptions(TypedDict, total=False):
+    """Keyword arguments of Audio(), besides the length."""
+
+    feature: str
+    crop: AudioCrop
+    channels: int
+    rate: int
+    view: int

@@ -22,7 +22,7 @@ from recpack_io.functions import TYPES, BatchFunction, Function
 from recpack_io.keyed import in_a_process
 
 # python/calls/worker_process.h: CallMessage, BatchMessage, AnswerMessage, kSharedAlignment.
-_CALL = struct.Struct('=13Q4d3Q')
+_CALL = struct.Struct('=13Q4d9Q')
 _BATCH = struct.Struct('=10Q')
 _ANSWER = struct.Struct('=2Q')
 _ALIGNMENT = 64
@@ -102,15 +102,21 @@ def _answer(callers: list, shared: np.ndarray, slabs: _Slabs, message: bytes,
 
 def _call_sample(callers: list, shared: np.ndarray, message: bytes) -> None:
     (number, record, epoch, position, low, high, seed, height, width, channels, picture_at,
-     example_at, example_bytes, *crop) = _CALL.unpack(message)
+     example_at, example_bytes, *crop, sounds, length, audio_at, begin, frames, rate
+     ) = _CALL.unpack(message)
     image = None
     if channels:
         end = picture_at + height * width * channels
         image = shared[picture_at:end].reshape(height, width, channels).copy()
+    audio = None
+    if sounds:
+        audio = shared[audio_at:audio_at + 4 * sounds * length].view(np.float32).copy()
+        audio = audio.reshape(sounds, length) if sounds > 1 else audio
     features = _core.Features(shared[example_at:example_at + example_bytes])
     try:
         arrays = callers[number](features, record, epoch, position, (low, high, seed), image,
-                                 crop if channels else None)
+                                 crop if channels else None, audio,
+                                 (begin, frames, rate) if sounds else None)
     finally:
         features.end()
     at = 0

@@ -28,8 +28,9 @@ class Workers:
     def __init__(self, functions: list[Function | BatchFunction], count: int, context):
         if context is None or isinstance(context, str):
             context = multiprocessing.get_context(context)
-        functions = [dataclasses.replace(each, image=None) if isinstance(each, Function) else each
-                     for each in functions]  # images are made in this process
+        functions = [dataclasses.replace(each, image=None, audio=None)
+                     if isinstance(each, Function) else each
+                     for each in functions]  # images and sounds are made in this process
         forks = context.get_start_method() == 'fork'
         if not forks:
             _check_pickled(functions, context.get_start_method())

@@ -39,20 +39,20 @@ struct WavFormat {
   bool extensible = false;
 };
 
-inline ByteBuffer FormatChunk(const WavFormat& format) {
+inline ByteBuffer FormatChunk(const WavFormat& wav) {
   ByteBuffer chunk;
-  const uint16_t frame = static_cast<uint16_t>(format.channels * format.bits / 8);
-  Append(chunk, format.extensible ? uint16_t{0xFFFE} : format.tag);
-  Append(chunk, format.channels);
-  Append(chunk, format.rate);
-  Append(chunk, format.rate * frame);
+  const uint16_t frame = static_cast<uint16_t>(wav.channels * wav.bits / 8);
+  Append(chunk, wav.extensible ? uint16_t{0xFFFE} : wav.tag);
+  Append(chunk, wav.channels);
+  Append(chunk, wav.rate);
+  Append(chunk, wav.rate * frame);
   Append(chunk, frame);
-  Append(chunk, format.bits);
-  if (!format.extensible) return chunk;
+  Append(chunk, wav.bits);
+  if (!wav.extensible) return chunk;
   Append(chunk, uint16_t{22});
-  Append(chunk, format.bits);  // valid ones
+  Append(chunk, wav.bits);     // valid ones
   Append(chunk, uint32_t{0});  // places of the channels
-  Append(chunk, format.tag);
+  Append(chunk, wav.tag);
   for (const int byte : {0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71}) {
     chunk.push_back(static_cast<uint8_t>(byte));
   }
@@ -64,12 +64,12 @@ inline void CloseRiff(ByteBuffer& file) {
   StoreLittleEndian(file.data() + 4, static_cast<uint32_t>(file.size() - 8));
 }
 
-inline ByteBuffer WavOf(const WavFormat& format, ByteView samples) {
+inline ByteBuffer WavOf(const WavFormat& wav, ByteView samples) {
   ByteBuffer file;
   AppendText(file, "RIFF");
   Append(file, uint32_t{0});
   AppendText(file, "WAVE");
-  AppendChunk(file, "fmt ", FormatChunk(format));
+  AppendChunk(file, "fmt ", FormatChunk(wav));
   AppendChunk(file, "data", samples);
   CloseRiff(file);
   return file;

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../tools/common.sh"
 
 # Tests that need nothing but NumPy.
-bare_names=(documented reading views loading lifetime dlpack functions multi_hot ragged threads workers writing packing pack_options
+bare_names=(documented reading views loading lifetime dlpack functions multi_hot audio ragged threads workers writing packing pack_options
             arguments programs notebook urls dlio migrate user_programs)
 
 # make_bare FOLDER PYTHON WHEEL: an environment that has the wheel and what pip brings along, which is

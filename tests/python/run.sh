@@ -18,7 +18,7 @@ export RECPACK=$bare/bin/recpack
 tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:ragged vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
-       lightning:lightning huggingface:huggingface huggingface:huggingface_rows torchtitan:torchtitan numba:numba jax:jax jax:elastic_jax tf:tensorflow ray:ray ray:ray_train ray:flight spark:spark
+       lightning:lightning huggingface:huggingface huggingface:huggingface_rows torchtitan:torchtitan numba:numba jax:jax jax:audio jax:elastic_jax tf:tensorflow tf:audio ray:ray ray:ray_train ray:flight spark:spark
        vision:examples vision:elastic vision:migrate jax:examples tf:migration
        vision:user_programs lightning:user_programs huggingface:user_programs jax:user_programs tf:user_programs
        vision:peer_programs lightning:peer_programs huggingface:peer_programs torchtitan:peer_programs jax:peer_programs

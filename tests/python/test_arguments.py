@@ -179,7 +179,8 @@ class Types(Arguments):
         for field, typed in ((recpack_io.Image(), options.ImageOptions),
                              (recpack_io.Numbers('label'), options.NumbersOptions),
                              (recpack_io.Bytes('image'), options.BytesOptions),
-                             (recpack_io.MultiHot('tags', 3), options.MultiHotOptions)):
+                             (recpack_io.MultiHot('tags', 3), options.MultiHotOptions),
+                             (recpack_io.Audio(length=9), options.AudioOptions)):
             needed = inspect.signature(getattr(recpack_io, type(field).__name__.removesuffix('Field'))).parameters
             named = {name for name, each in needed.items() if each.kind != each.VAR_KEYWORD}
             self.assertEqual(named - {'then', 'given', 'result', 'stream'} | {*typed.__annotations__}, names_of(field))
@@ -193,6 +194,7 @@ class Types(Arguments):
                 (options.Interpolation, lambda word: recpack_io.Image(interpolation=word)),
                 (options.Policy, lambda word: recpack_io.Image(policy=word)),
                 (options.NumbersType, lambda word: recpack_io.Numbers('label', type=word)),
+                (options.AudioCrop, lambda word: recpack_io.Audio(length=9, crop=word)),
                 (options.MultiHotType, lambda word: recpack_io.MultiHot('tags', 3, type=word)),
                 (options.Share, lambda word: self.loader(share=word)),
                 (options.LastBatch, lambda word: self.loader(last_batch=word)),

@@ -23,6 +23,7 @@ recpack_io.Image(hight=128)  # error: hight
 recpack_io.Numbers('label', legnth=2)  # error: "legnth" for "Numbers"
 recpack_io.Bytes('image', shap=[3])  # error: "shap" for "Bytes"
 recpack_io.MultiHot('tags', ['cat', 'dog'], seperator='|')  # error: "seperator" for "MultiHot"
+recpack_io.Audio(length=16000, crops='random')  # error: crops
 recpack_io.recipe('imagenet-train', hight=128)  # error: "hight" for "recipe"
 
 # Choices.
@@ -39,6 +40,7 @@ recpack_io.pack('pictures', 'shards', layout='rows')  # error: "layout" to "pack
 recpack_io.Writer('part.tfrecord', compression='zstd')  # error: "compression" to "Writer"
 recpack_io.Numbers('label', type='f16')  # error: "type" to "Numbers"
 recpack_io.MultiHot('tags', 3, type='i64')  # error: "type" to "MultiHot"
+recpack_io.Audio(length=16000, crop='middle')  # error: variant of "Audio"
 recpack_io.recipe('imagenet-train', layout='hwcn')  # error: "layout" to "recipe"
 options: LoaderOptions = {'order': 'window', 'batch_size': '4'}  # error: "batch_size" has type "int"
 

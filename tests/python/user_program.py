@@ -61,6 +61,8 @@ with_functions = recpack_io.Loader(
     dataset, workers=2, multiprocessing_context='spawn',
     fields=[recpack_io.Image(then=str, result=('uint8', 3)),
             recpack_io.Function(boxes, {'boxes': ('float32', 4)}, image=recpack_io.Image()),
+            recpack_io.Audio(length=16000, crop='random'), recpack_io.Audio(length=9, then=str, result=('uint8', 3)),
+            recpack_io.Function(boxes, {'boxes': ('float32', 4)}, audio=recpack_io.Audio(length=9)),
             recpack_io.MultiHot('tags', ['cat', 'dog'], separator='|', type='u8'), recpack_io.MultiHot('ids', classes=9)],
     batch_functions=[mix, recpack_io.BatchFunction(mix, stream=1)])
 with_functions.close()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recpack/loader/array_spec.h"
+#include "recpack/loader/audio_field.h"
 #include "recpack/loader/function_field.h"
 #include "recpack/loader/image_field.h"
 
@@ -59,7 +60,7 @@ struct IdField {
   std::string name = "id";
 };
 
-using Field =
-    std::variant<ImageField, NumbersField, BytesField, IdField, FunctionField, MultiHotField>;
+using Field = std::variant<ImageField, NumbersField, BytesField, IdField, FunctionField,
+                           MultiHotField, AudioField>;
 
 }  // namespace recpack

@@ -11,6 +11,7 @@
 #include "recpack/example/view.h"
 #include "recpack/image/image.h"
 #include "recpack/loader/array_spec.h"
+#include "recpack/loader/audio_field.h"
 #include "recpack/loader/image_field.h"
 
 namespace recpack {
@@ -36,6 +37,7 @@ struct SampleView {
   std::span<uint8_t* const> out;
   PixelView picture;  // made as the field's `picture` says, contiguous
   PictureCrop crop;   // of `picture`
+  AudioPart audio;    // taken as the field's `audio` says
 };
 
 struct FunctionField {
@@ -49,6 +51,8 @@ struct FunctionField {
   // Image passed to the function: cropped, resized, flipped and augmented as the field says, in u8
   // with interleaved channels. Ignores name, type, layout, mean and std.
   std::optional<ImageField> picture = {};
+  // Sound passed to the function: the part that the field takes. Ignores its name.
+  std::optional<AudioField> audio = {};
 };
 
 }  // namespace recpack

@@ -29,6 +29,9 @@ enum class RandomStream : uint32_t {
   kFunction = 4 << 16,
   kMix = 5 << 16,
   kBatchFunction = 6 << 16,
+
+  // Followed by one stream per view.
+  kAudio = 7 << 16,  // part of a sound
 };
 
 // Number of views with streams of their own.

@@ -19,6 +19,10 @@ class FunctionWriter final : public FieldWriter {
                   "give it a call and what it writes");
     }
     if (field.picture) MakePicture(*field.picture);
+    if (field.audio) {
+      audio_ = MakeAudioWriter(*field.audio);
+      audio_samples_ = audio_->Arrays()[0].sample_bytes / sizeof(float);
+    }
   }
 
   std::vector<ArraySpec> Arrays() const override { return arrays_; }
@@ -32,7 +36,8 @@ class FunctionWriter final : public FieldWriter {
                     .random = KeyedRandom(sample.epoch_seed, stream_, sample.position),
                     .out = out.first(arrays_.size()),
                     .picture = picture_ ? Picture(sample, tools) : PixelView{},
-                    .crop = picture_ ? tools.crop : PictureCrop{}};
+                    .crop = picture_ ? tools.crop : PictureCrop{},
+                    .audio = audio_ ? Audio(sample, tools) : AudioPart{}};
     tools.Enter(Stage::kFunction);
     call_(view);
     tools.ResumeWriting();
@@ -55,11 +60,21 @@ class FunctionWriter final : public FieldWriter {
     return {pixels, extent(1), extent(0), extent(2), static_cast<size_t>(extent(1)) * extent(2)};
   }
 
+  AudioPart Audio(const SampleRecord& sample, SampleTools& tools) const {
+    tools.given_sound.resize(audio_samples_);
+    uint8_t length[sizeof(int32_t)];  // which the part has, too
+    uint8_t* const arrays[] = {reinterpret_cast<uint8_t*>(tools.given_sound.data()), length};
+    audio_->Write(sample, tools, arrays);
+    return tools.sound;
+  }
+
   std::vector<ArraySpec> arrays_;
   std::function<void(SampleView&)> call_;
   uint32_t stream_;
   std::unique_ptr<FieldWriter> picture_;  // null: the function gets no image
   ArraySpec picture_array_;
+  std::unique_ptr<FieldWriter> audio_;  // null: the function gets no sound
+  size_t audio_samples_ = 0;
 };
 
 }  // namespace

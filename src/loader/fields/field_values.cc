@@ -213,6 +213,7 @@ std::unique_ptr<FieldWriter> MakeFieldWriter(const Field& field, const std::vect
     std::unique_ptr<FieldWriter> operator()(const MultiHotField& f) {
       return MakeMultiHotWriter(f);
     }
+    std::unique_ptr<FieldWriter> operator()(const AudioField& f) { return MakeAudioWriter(f); }
   };
   return std::visit(Make{fields}, field);
 }

@@ -47,8 +47,10 @@ struct SampleTools {
   Image augmented;
   Image scratch;
   ByteBuffer finished;
-  ByteBuffer given;  // image for a user function
-  PictureCrop crop;  // of the image that was written last
+  ByteBuffer given;                // image for a user function
+  PictureCrop crop;                // of the image that was written last
+  std::vector<float> given_sound;  // for a user function
+  AudioPart sound;                 // that was written last
 
   bool HasDecoded(ByteView bytes, const ImageField& field) const noexcept {
     return decoded_from == bytes.data() && decoded_shape == field.raw_shape &&
@@ -124,5 +126,6 @@ std::unique_ptr<FieldWriter> MakeNumbersWriter(const NumbersField& field);
 std::unique_ptr<FieldWriter> MakeBytesWriter(const BytesField& field);
 std::unique_ptr<FieldWriter> MakeFunctionWriter(const FunctionField& field);
 std::unique_ptr<FieldWriter> MakeMultiHotWriter(const MultiHotField& field);
+std::unique_ptr<FieldWriter> MakeAudioWriter(const AudioField& field);
 
 }  // namespace recpack

@@ -8,7 +8,7 @@
 #include "recpack/record/reader.h"
 #include "src/pack/item/feature_names.h"
 #include "src/pack/item/image_fields.h"
-#include "src/pack/item/picture_names.h"
+#include "src/pack/item/usual_names.h"
 #include "src/remote/store/data_files.h"
 
 namespace recpack::pack {
