@@ -154,7 +154,7 @@ def Audio(name: str = 'audio', *, length, then=None, result=None, stream=None,  
         length: Frames of the result: seconds times frames per second.
         feature: Feature that contains the file. Default: the first of audio/encoded, audio, wav,
             sound, flac, mp3, ogg that exists.
-        crop: Part that is taken of a longer sound: "start", "centre" or "random".
+        crop: Part that is taken of a longer sound: "start" (the default), "centre" or "random".
         channels: 1 for the mean of the file's channels; others: that many are required.
         rate: Frames per second that are required of each file, none of which is resampled.
             Default: any.

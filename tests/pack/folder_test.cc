@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "tests/audio/wav_file.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
@@ -134,6 +135,54 @@ TEST_F(FolderSourceTest, OtherFilesKeepTheirBytesAndSayTheirExtension) {
   EXPECT_EQ(item.text("image/encoded"), std::string_view("\0\xff\0", 3));
   EXPECT_EQ(item.text("image/format"), "NPY");
   EXPECT_FALSE(item.ints.contains("image/height"));
+}
+
+TEST_F(FolderSourceTest, WritesTheFeaturesOfASound) {
+  const ByteBuffer file = WavOf16({1, 2, 3, 4, 5, 6}, 2, 16000);
+  Make("cat/1.wav", AsText(file));
+  Make("cat/2.png", PngHeader(4, 3));
+  const auto source = Open();
+  const TestItem item = ReadItem(*source, 0, 0);
+  EXPECT_THAT(item.names(),
+              ElementsAre("audio/channels", "audio/encoded", "audio/filename", "audio/format",
+                          "audio/frames", "audio/rate", "label", "label/text"));
+  EXPECT_EQ(item.text("audio/encoded"), AsText(file));
+  EXPECT_EQ(item.text("audio/format"), "WAV");
+  EXPECT_EQ(item.number("audio/rate"), 16000);
+  EXPECT_EQ(item.number("audio/channels"), 2);
+  EXPECT_EQ(item.number("audio/frames"), 3);
+  EXPECT_EQ(item.text("audio/filename"), "cat/1.wav");
+  EXPECT_EQ(item.number("label"), 0);
+  EXPECT_EQ(item.text("label/text"), "cat");
+  EXPECT_EQ(item.label, 0);
+  EXPECT_EQ(ReadItem(*source, 0, 1).text("image/format"), "PNG") << "each file by its kind";
+}
+
+TEST_F(FolderSourceTest, SoundsAreRecognisedByBytesOrName) {
+  Make("a", AsText(WavOf16({1})));
+  Make("b.flac", "fLaC");
+  Make("c.wav", AsText(WavOf({.tag = 6, .bits = 8}, {})));  // A-law
+  Make("d.mp3", PngHeader(4, 3));
+  Make("e.Wav", "other");
+  const auto source = Open();
+  EXPECT_EQ(ReadItem(*source, 0, 0).number("audio/frames"), 1);
+  for (const auto& [item, format] : {std::pair(1, "FLAC"), {2, "WAV"}, {4, "WAV"}}) {
+    const TestItem other = ReadItem(*source, 0, static_cast<uint64_t>(item));
+    EXPECT_THAT(other.names(), ElementsAre("audio/encoded", "audio/filename", "audio/format"));
+    EXPECT_EQ(other.text("audio/format"), format);
+  }
+  EXPECT_EQ(ReadItem(*source, 0, 3).text("image/format"), "PNG");
+}
+
+TEST_F(FolderSourceTest, ACutWavNamesTheFile) {
+  ByteBuffer file = WavOf16({1, 2, 3});
+  file.pop_back();
+  Make("cat/1.wav", AsText(file));
+  const auto source = Open();
+  const Error error = ErrorOf([&] { ReadItem(*source, 0, 0); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_THAT(error.what(), HasSubstr("cat/1.wav"));
+  EXPECT_THAT(error.what(), HasSubstr("1 bytes of samples are missing"));
 }
 
 TEST_F(FolderSourceTest, NamesNeedNotBeUtf8) {

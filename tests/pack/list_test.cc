@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/audio/wav_file.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/pack/source_testing.h"
 
@@ -35,6 +36,19 @@ class ListSourceTest : public ::testing::Test {
 
   TemporaryFolder folder_;
 };
+
+TEST_F(ListSourceTest, SoundsHaveFeaturesOfTheirOwn) {
+  MakeFile(folder_ / "a.wav", AsText(WavOf16({1, 2})));
+  for (const FieldMap& fields : {FieldMap(), FieldMap{{"audio", "path"}, {"label", "label"}}}) {
+    const auto source = Open("l.csv", "label,path\nyes,a.wav\nno,a.png\n", {.fields = fields});
+    const TestItem sound = ReadItem(*source, 0, 0);
+    EXPECT_EQ(sound.number("audio/frames"), 2);
+    EXPECT_EQ(sound.text("audio/filename"), "a.wav");
+    EXPECT_EQ(sound.number("label"), 1);
+    EXPECT_EQ(sound.text("label/text"), "yes");
+    EXPECT_EQ(ReadItem(*source, 0, 1).number("image/class/label"), 0);
+  }
+}
 
 TEST_F(ListSourceTest, ReadsColumnsByTheTypeOfTheirValues) {
   const auto source = Open("l.csv",

@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import wave
 
 import numpy as np
 from png_files import png
@@ -12,7 +13,7 @@ PICTURES = [GOLDEN / 'image' / name for name in ('real_420.jpg', 'rgb.png', 'gra
 
 
 def make_files(folder):
-    """photo.jpg, list.csv that names it, class folders in photos/, and the shards of a WebDataset in tars/."""
+    """photo.jpg, list.csv that names it, class folders in photos/ and sounds/, and the shards of a WebDataset in tars/."""
     shutil.copy(PICTURES[0], folder / 'photo.jpg')
     (folder / 'list.csv').write_text('path,tags,age\nphoto.jpg,cat|outdoors,3\nphoto.jpg,dog,5\n')
     for split, count in ('train', 8), ('val', 4):
@@ -29,6 +30,7 @@ def make_files(folder):
                 tar.add(PICTURES[i], f'{part}{i}{PICTURES[i].suffix}')
                 tar.add(label, f'{part}{i}.cls')
     make_masks(folder)
+    make_sounds(folder)
 
 
 def make_masks(folder):
@@ -39,6 +41,16 @@ def make_masks(folder):
         mask = np.kron(rng.integers(3, size=(4, 4), dtype='u1'), np.ones((16, 16), 'u1'))
         (folder / f'masks/{i}_mask.png').write_bytes(png(mask))
         (folder / f'masks/{i}.png').write_bytes(png(np.repeat(255 * (mask > 0)[..., None], 3, 2).astype('u1')))
+
+
+def make_sounds(folder):
+    """sounds/HERTZ/tone.wav: a second of each tone."""
+    for hertz in range(500, 3500, 250):
+        path = folder / 'sounds' / str(hertz) / 'tone.wav'
+        path.parent.mkdir(parents=True)
+        with wave.open(str(path), 'wb') as file:
+            file.setparams((1, 2, 8000, 0, 'NONE', ''))
+            file.writeframes((9000 * np.sin(np.arange(8000) * 2 * np.pi * hertz / 8000)).astype('<i2').tobytes())
 
 
 class ProgramCase(InFolder):

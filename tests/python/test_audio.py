@@ -5,12 +5,14 @@ import io
 import itertools
 import pickle
 import struct
+import tarfile
 import unittest
 import wave
 
 import numpy as np
 import recpack_io
 from keyed_draws import Draws
+from png_files import png
 from recpack_io import Audio, Function, Loader, Numbers
 from recpack_io.errors import CorruptError, InvalidArgumentError, UnsupportedError
 from support import InFolder, main
@@ -210,6 +212,48 @@ class Parts(Sounds):
             for (samples, labels), (wanted, numbers) in zip(batches, expected):
                 np.testing.assert_array_equal(samples, wanted)
                 self.assertEqual(labels, numbers)
+
+
+class Folders(Sounds):
+    def setUp(self):
+        super().setUp()
+        for number, name in enumerate(('cat', 'dog')):
+            path = self.folder / 'sounds' / name / 'voice.wav'
+            path.parent.mkdir(parents=True)
+            path.write_bytes(wav(np.full((9, 2), 100 * (number + 1), 'i2')))
+
+    def test_as_they_are_and_packed(self):
+        result = recpack_io.pack(self.folder / 'sounds', self.folder / 'packed', shuffle=None)
+        self.assertEqual(result.records, 2)
+        for path in 'sounds', 'packed':
+            data = recpack_io.open(self.folder / path)
+            self.assertEqual(list(data.class_names), ['cat', 'dog'])
+            self.assertEqual([int(data[0][f'audio/{name}'][0]) for name in ('rate', 'channels', 'frames')], [RATE, 2, 9])
+            self.assertEqual(bytes(data[1]['audio/filename']), b'dog/voice.wav')
+            self.assertEqual(bytes(data[1]['label/text']), b'dog')
+            for feature in '', 'audio', 'audio/encoded':
+                loader = Loader(data, fields=[Audio(length=9, feature=feature), Numbers('label'),
+                                              recpack_io.Function(lambda sample: {'rate': sample['audio/rate'][0]},
+                                                                  {'rate': 'int64'})], batch_size=2, order='sequential')
+                batch = next(iter(loader))
+                np.testing.assert_array_equal(batch['audio'], np.repeat([[100], [200]], 9, 1) / np.float32(2**15))
+                self.assertEqual(batch['label'].tolist(), [0, 1])
+            self.assertEqual(len(data.filter(label=1)), 1)
+
+    def test_beside_images(self):
+        (self.folder / 'sounds/dog/picture.png').write_bytes(png(np.zeros((4, 4, 3), 'u1')))
+        recpack_io.pack(self.folder / 'sounds', self.folder / 'mixed', shuffle=None)
+        data = recpack_io.open(self.folder / 'mixed')
+        self.assertEqual([next(name for name in ('audio/encoded', 'image/encoded') if name in record) for record in data],
+                         ['audio/encoded', 'image/encoded', 'audio/encoded'])
+        batch = next(iter(Loader(data, fields=[Numbers('label')], batch_size=3, order='sequential')))
+        self.assertEqual(batch['label'].tolist(), [0, 1, 1])
+
+    def test_tars(self):
+        with tarfile.open(self.folder / 'voices.tar', 'w') as tar:
+            tar.add(self.folder / 'sounds/dog/voice.wav', 'a.wav')
+        batch = next(iter(Loader(recpack_io.open(self.folder / 'voices.tar'), fields=[Audio(length=9)], batch_size=1)))
+        self.assertEqual(batch['audio_length'].tolist(), [9])
 
 
 class Functions(Sounds):

@@ -22,7 +22,7 @@ EXPECTED = {
     'numpy/weighted': r'class 6: 0\.5\d+ of the samples, 0\.5\d+ of', 'numpy/mixture': r'66 samples of the first data set, 22 of the second',
     'numpy/two_views': r'\(4, 3, 32, 32\) \(4, 3, 32, 32\) different', 'numpy/masks': r'classes \[0, 1, 2\]',
     'numpy/boxes': r'\(4, 32, 32, 3\) \(4, 5, 4\) \[\d, \d, \d, \d\]',
-    'numpy/csv_multilabel': r'\[\[1\.0, 0\.0, 1\.0\], \[0\.0, 1\.0, 0\.0\]\]', 'numpy/sound': r'\[\d+, \d+, \d+, \d+\] \[\d+,',
+    'numpy/csv_multilabel': r'\[\[1\.0, 0\.0, 1\.0\], \[0\.0, 1\.0, 0\.0\]\]', 'numpy/sound': r"\['\d+', '\d+', '\d+', '\d+'\] \[\d+,",
     'numpy/tokens': r'\(4, 6\) \[3, 6, 3, 6\] \[1, 2, 3, 0, 0, 0\]', 'numpy/mixup': r'\(16, 3, 32, 32\) \[1\.0, 1\.0, 1\.0\]',
     'numpy/pack_arrays': r'6 \(100,\) \(8, 8\) \[1\] sample 4',
     'numpy/class_folders': r"\(4, 3, 32, 32\) \['\w+', '\w+', '\w+', '\w+'\]", 'numpy/webdataset': r'\(2, 3, 32, 32\) \[\d, \d\]',

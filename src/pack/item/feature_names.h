@@ -1,4 +1,4 @@
-// Names of the features that sources of images write (docs/reference/sources.md).
+// Names of the features that sources of images and sounds write (docs/reference/sources.md).
 #pragma once
 
 #include <string_view>
@@ -12,5 +12,14 @@ inline constexpr std::string_view kImageWidth = "image/width";
 inline constexpr std::string_view kImageClassLabel = "image/class/label";
 inline constexpr std::string_view kImageClassText = "image/class/text";
 inline constexpr std::string_view kImageFilename = "image/filename";
+
+inline constexpr std::string_view kAudioEncoded = "audio/encoded";
+inline constexpr std::string_view kAudioFormat = "audio/format";
+inline constexpr std::string_view kAudioRate = "audio/rate";
+inline constexpr std::string_view kAudioChannels = "audio/channels";
+inline constexpr std::string_view kAudioFrames = "audio/frames";
+inline constexpr std::string_view kAudioFilename = "audio/filename";
+inline constexpr std::string_view kLabel = "label";  // of sounds
+inline constexpr std::string_view kLabelText = "label/text";
 
 }  // namespace recpack::pack

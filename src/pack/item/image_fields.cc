@@ -39,7 +39,8 @@ std::string_view FormatText(ImageFormat format) {
   return "";
 }
 
-// Returns "" if what follows the last dot is not an extension (letters and digits, not too long).
+}  // namespace
+
 std::string ExtensionInCapitals(std::string_view name) {
   name = name.substr(name.rfind('/') + 1);
   const size_t dot = name.rfind('.');
@@ -51,8 +52,6 @@ std::string ExtensionInCapitals(std::string_view name) {
   }
   return extension;
 }
-
-}  // namespace
 
 bool IsImageFormat(std::string_view capitals) {
   return std::ranges::count(kImageExtensions, capitals) > 0;

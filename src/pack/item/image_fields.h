@@ -31,6 +31,10 @@ struct ImageCounters {
   std::string first_not_image_;  // by name
 };
 
+// Returns what follows the last dot of the file's name, in capitals; empty if that is not an
+// extension (letters and digits, not too long).
+std::string ExtensionInCapitals(std::string_view name);
+
 // Tells whether `capitals`, an image/format or an extension in capitals, names an image format.
 bool IsImageFormat(std::string_view capitals);
 

@@ -32,7 +32,8 @@ struct FolderOptions {
 // Throws Error: kNotFound, kIo for an unreadable folder, kInvalidArgument for a path without files,
 // a class without files, folders that may be splits or classes, and a link to a folder that
 // contains the link. Read() throws kCorrupt for an empty file, a file whose size has changed since
-// the scan, and an image with a broken header; kNotFound for a file that was removed.
+// the scan, and an image with a broken header or a WAV file that is cut; kNotFound for a file that
+// was removed.
 std::unique_ptr<Source> OpenFolder(const FolderOptions& options);
 
 // Tells whether `path` is a folder.

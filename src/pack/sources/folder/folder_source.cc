@@ -6,8 +6,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
-#include "src/pack/item/feature_names.h"
-#include "src/pack/item/image_fields.h"
+#include "src/pack/item/file_fields.h"
 #include "src/pack/item/item_file.h"
 #include "src/pack/sources/folder/folder.h"
 #include "src/pack/sources/folder/folder_scan.h"
@@ -97,13 +96,13 @@ class FolderReader final : public ItemReader {
         source_.tree().is_remote()
             ? Fetch(split, item, file.size)
             : ReadItemFile(source_.tree().descriptor(), path_, file.size, full_path_, buffer_);
-    images_.Process(bytes, full_path_).AddTo(sample.features);
-    sample.features.AddBytes(kImageFilename, AsBytes(path_));
+    const FileNames& names = AddFile(bytes, full_path_, images_, sample.features);
+    sample.features.AddBytes(names.filename, AsBytes(path_));
     const int32_t label = source_.table().folders[file.folder].label;
     if (label < 0) return;
     sample.label = label;
-    sample.features.AddInt64(kImageClassLabel, label);
-    sample.features.AddBytes(kImageClassText, AsBytes(source_.class_names()[label]));
+    sample.features.AddInt64(names.label, label);
+    sample.features.AddBytes(names.text, AsBytes(source_.class_names()[label]));
   }
 
   void Announce(size_t split, uint64_t item) override {

@@ -24,9 +24,9 @@ struct ListOptions {
   // A .csv, .tsv (tabs), .jsonl or .ndjson file. File names in it are relative to its folder.
   std::string path = {};
 
-  // Maps columns to features. `image` names the column of file names (default: `path`, else the
-  // first column of a CSV), `label` the label's (default: `label`), `split` the split's (default:
-  // `split`).
+  // Maps columns to features. `image`, or `audio` where there is none, names the column of file
+  // names (default: `path`, else the first column of a CSV), `label` the label's (default:
+  // `label`), `split` the split's (default: `split`).
   FieldMap fields = {};
 
   // Column types that override the inferred ones: {"zip", ListType::kBytes}. A label column of type
@@ -42,10 +42,10 @@ struct ListOptions {
 // Opens a list: each row is an item, in list order within its split. The file becomes
 // image/encoded, image/format, image/height, image/width and image/filename. The label becomes
 // image/class/label; text labels are numbered in sorted order, and their text becomes
-// image/class/text. Any other column becomes a feature of its name: int64 if all values are whole
-// numbers, float if all are numbers, else bytes; if one of a float column is
-// whole and beyond 2^53, the type must be given. Empty cells and nulls give no feature. Without a
-// split column all rows are in "train".
+// image/class/text. Sounds have the features of docs/reference/sources.md instead. Any other column
+// becomes a feature of its name: int64 if all values are whole numbers, float if all are numbers,
+// else bytes; if one of a float column is whole and beyond 2^53, the type must be given. Empty
+// cells and nulls give no feature. Without a split column all rows are in "train".
 //
 // Memory: 24 bytes a row; while opening also the list itself.
 //

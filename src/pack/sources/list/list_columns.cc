@@ -114,9 +114,16 @@ std::optional<size_t> ListColumns::Mapped(const char* target, const char* usual)
   return table_.format.Find(usual);
 }
 
+// The target that stands for the file: a picture, or a sound where none is mapped.
+const char* ListColumns::FileTarget() const {
+  const bool picture = std::ranges::count(options_.fields, "image", &FieldRule::target) > 0;
+  return picture || !std::ranges::count(options_.fields, "audio", &FieldRule::target) ? "image"
+                                                                                      : "audio";
+}
+
 void ListColumns::Choose() {
   ApplyTypes();
-  const auto path = Mapped("image", "path");
+  const auto path = Mapped(FileTarget(), "path");
   if (!path && table_.format.is_json()) Column("path");
   table_.path_column = path.value_or(0);
   table_.split_column = Mapped("split", "split");
@@ -145,14 +152,16 @@ void ListColumns::UseOtherColumns() {
 
 void ListColumns::UseMappedColumns() {
   for (const FieldRule& rule : options_.fields) {
-    if (rule.target == "image" || rule.target == "label" || rule.target == "split") continue;
+    if (rule.target == FileTarget() || rule.target == "label" || rule.target == "split") continue;
     table_.features.push_back({.name = rule.target, .column = Column(rule.from)});
   }
 }
 
 void ListColumns::CheckName(const std::string& name) const {
-  for (const std::string_view used : {kImageEncoded, kImageFormat, kImageHeight, kImageWidth,
-                                      kImageClassLabel, kImageClassText, kImageFilename}) {
+  for (const std::string_view used :
+       {kImageEncoded, kImageFormat, kImageHeight, kImageWidth, kImageClassLabel, kImageClassText,
+        kImageFilename, kAudioEncoded, kAudioFormat, kAudioRate, kAudioChannels, kAudioFrames,
+        kAudioFilename, kLabelText}) {
     if (name != used) continue;
     throw Error(ErrorKind::kInvalidArgument,
                 format("a column cannot be called {}: that feature is made from the file", name),

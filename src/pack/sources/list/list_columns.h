@@ -43,6 +43,7 @@ class ListColumns {
   size_t Column(const std::string& name) const;
   std::optional<size_t> FindAny(const std::string& names) const;
   std::optional<size_t> Mapped(const char* target, const char* usual) const;
+  const char* FileTarget() const;
   void UseOtherColumns();
   void UseMappedColumns();
 

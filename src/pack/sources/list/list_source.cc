@@ -4,9 +4,8 @@
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "src/base/format.h"
-#include "src/pack/item/feature_names.h"
 #include "src/pack/item/field_values.h"
-#include "src/pack/item/image_fields.h"
+#include "src/pack/item/file_fields.h"
 #include "src/pack/item/item_file.h"
 #include "src/pack/sources/list/list.h"
 #include "src/pack/sources/list/list_table.h"
@@ -84,8 +83,7 @@ class ListReader final : public ItemReader {
     const ListItem& entry = source_.Item(split, item);
     try {
       source_.ReadRow(entry.row, row_, cells_);
-      ReadFile(entry, sample);
-      AddLabel(sample);
+      AddLabel(ReadFile(entry, sample), sample);
       AddFeatures(sample);
     } catch (const Error& error) {
       const std::string& path = error.place().path;
@@ -97,24 +95,25 @@ class ListReader final : public ItemReader {
   }
 
  private:
-  void ReadFile(const ListItem& entry, Sample& sample) {
+  const FileNames& ReadFile(const ListItem& entry, Sample& sample) {
     const FolderTree& folder = source_.table().folder;
     const std::string& path = cells_.Find(source_.table().path_column)->texts[0];
     const ByteView bytes = ReadItemFile(folder.descriptor(), path, entry.file_size, path, buffer_);
-    images_.Process(bytes, path).AddTo(sample.features);
-    sample.features.AddBytes(kImageFilename, AsBytes(path));
+    const FileNames& names = AddFile(bytes, path, images_, sample.features);
+    sample.features.AddBytes(names.filename, AsBytes(path));
+    return names;
   }
 
-  void AddLabel(Sample& sample) {
+  void AddLabel(const FileNames& names, Sample& sample) {
     const ListTable& table = source_.table();
     if (!table.label_column) return;
     const ListCell* cell = cells_.Find(*table.label_column);
     if (cell == nullptr) return;
     numbers_.clear();
     for (const std::string& text : cell->texts) numbers_.push_back(FindLabel(text));
-    sample.features.AddInt64List(kImageClassLabel, numbers_);
+    sample.features.AddInt64List(names.label, numbers_);
     if (numbers_.size() == 1) sample.label = numbers_[0];
-    if (!table.classes.empty()) AddTexts(kImageClassText, *cell, sample);
+    if (!table.classes.empty()) AddTexts(names.text, *cell, sample);
   }
 
   int64_t FindLabel(const std::string& text) const {

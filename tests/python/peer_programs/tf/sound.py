@@ -2,10 +2,6 @@
 import numpy as np
 import tensorflow as tf
 
-for hertz in range(500, 3500, 250):
-    tone = 0.3 * np.sin(np.arange(8000) * 2 * np.pi * hertz / 8000)
-    tf.io.write_file(f"sounds/{hertz}/tone.wav", tf.audio.encode_wav(tone[:, None], 8000))
-
 
 def spectrum(sound, label):
     part = tf.image.random_crop(sound[:, 0], [4096])
