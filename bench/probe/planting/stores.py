@@ -19,12 +19,13 @@ PHOTOS, ROWS = 2000, 1500
 # Photos of 340 kB: much more than is fetched ahead (128 MiB), so that an epoch waits from beginning to end.
 LARGE, LARGE_FILES = 1500, 50
 SPARSE = 20_000  # rows, of which so few are announced that they are seldom neighbours, which are one request
+RECORDS = {'photos': PHOTOS, 'large': LARGE, 'rows': ROWS, 'sparse': SPARSE}
 KEPT = 0.3  # share of the data that fits into the cache which is too small
 
 
 class Store(Program):
-    """Planted: answers that begin late, a slow link, 503s, or a cache that is too small. Without it: the same store
-    without, the data in the cache."""
+    """Planted: answers that begin late, a slow link, 503s, or a cache that is too small. Without it: a perfect input,
+    the same store without any of these and the data in the cache (a server in Python makes the first steps wait)."""
 
     def __init__(self, build: pathlib.Path, work: pathlib.Path):
         recpack, self.folder = build / 'tools/recpack/recpack', work / 'store'
@@ -54,6 +55,10 @@ class Store(Program):
     def bytes_of(self, name: str) -> int:
         return sum(path.stat().st_size for path in (self.folder / 'bucket' / name).glob('train-*.tfrecord'))
 
+    def filling_steps(self, case: Case) -> int:
+        """Steps that bring all into the cache that a run reads, also ahead."""
+        return min(RECORDS[self.data(case)] // BATCH, 2 * case.steps())
+
     def link(self, case: Case) -> Link:
         """Returns the link of the planted store."""
         cause = case.of.cause
@@ -63,8 +68,8 @@ class Store(Program):
         if cause == 'latency':
             return Link(delay=AT_ONCE / samples, at_once=AT_ONCE)
         if cause in ('bandwidth', 'cache-misses'):
-            name, records, fetched = ('large', LARGE, 1 - KEPT) if cause == 'cache-misses' else ('photos', PHOTOS, 1)
-            return Link(bytes_per_second=fetched * samples * self.bytes_of(name) / records)
+            name, fetched = self.data(case), 1 - KEPT if cause == 'cache-misses' else 1
+            return Link(bytes_per_second=fetched * samples * self.bytes_of(name) / RECORDS[name])
         return Link(requests_per_second=samples)
 
     def environment(self, case: Case) -> dict[str, str]:
@@ -74,11 +79,13 @@ class Store(Program):
         shutil.rmtree(cache, ignore_errors=True)
         given = {**os.environ, **self.server.environment(), 'RECPACK_CACHE': str(cache)}
         given.pop('RECPACK_CACHE_BYTES', None)
-        if case.of.cause == 'cache-misses':
+        missed = case.of.cause == 'cache-misses'
+        if case.removed or missed:
             given['RECPACK_CACHE_BYTES'] = str(4 * size if case.removed else round(KEPT * size))
-            # Filled in another order: the first part of this one would come from it, and the rest would not.
-            filling = dataclasses.replace(case.quick(LARGE // BATCH), seed=case.seed + 1, removed=False)
-            run(self.trainers['large'].command(filling), given)
+            filling = dataclasses.replace(case.quick(self.filling_steps(case)), removed=False)
+            if missed:  # in another order: the first part of this one would come from it, and the rest would not
+                filling = dataclasses.replace(filling, seed=case.seed + 1)
+            run(self.trainers[self.data(case)].command(filling), given)
         if not case.removed:
             self.server.link = self.link(case)
         return given
