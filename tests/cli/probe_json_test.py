@@ -139,13 +139,10 @@ class Verdicts(MadeCase):
         reports.append(self.report('period', '--', 'sh', '-c', f'cp {events}/*.events "$RECPACK_EVENTS"'))
         if FAKE_NVML:
             reports.append(self.report_of_gpus())
-        # Earlier versions named the place beside the action's text.
-        earlier = json.loads((reports[1] / 'report.json').read_text())
-        earlier['verdict']['action']['where'] = 'train.py:12 (Items.fetch)'
-        reports.append(self.folder / 'earlier.json')
-        reports[-1].write_text(json.dumps(earlier))
         shown = [self.shown('show', report) for report in reports]
         self.fits('recprobe show', *shown)
+        self.assertRegex(shown[1]['action']['where'], r'^train\.py:[0-9]+ \(')
+        self.assertEqual(shown[1]['action']['where'], shown[1]['causes'][0]['where'])
         hinted = any(one['hints'] for one in shown)
         self.assertTrue(hinted or not FAKE_NVML)
         self.fits('verdict', *shown, never=() if hinted else ('$.hints[]',))

@@ -104,6 +104,22 @@ TEST(NameLines, TheWorkersFunctionComesFirst) {
   EXPECT_EQ(verdict.line->line, 41);
 }
 
+TEST(NameLines, TheActionIsAtTheLineOfTheCauseThatItCures) {
+  Evidence evidence;
+  evidence.lines = LinesFrom({Sampled(kGetItem, 1)});
+  const auto where = [&](Bottleneck cured) {
+    Verdict verdict{.band = Band::kHighly, .bottleneck = Bottleneck::kFunction};
+    verdict.causes = {{.bottleneck = Bottleneck::kFunction, .saves = 0.6},
+                      {.bottleneck = Bottleneck::kWorkers, .saves = 0.59}};
+    verdict.action = Action{.bottleneck = cured, .text = "cure", .saves = 0.6};
+    NameLines(evidence, verdict);
+    EXPECT_EQ(verdict.causes[0].where, "train.py:41 (Photos.__getitem__)");
+    return verdict.action->where;
+  };
+  EXPECT_EQ(where(Bottleneck::kFunction), "train.py:41 (Photos.__getitem__)");
+  EXPECT_EQ(where(Bottleneck::kWorkers), "");
+}
+
 TEST(NameLines, LinesOfAFunctionAreOne) {
   const auto lines = LinesFrom({Sampled("worker||__getitem__|/a/t.py|8|slow|", 0.2),
                                 Sampled("worker||__getitem__|/a/t.py|9|slow|", 0.4),
@@ -173,6 +189,9 @@ TEST(NameLines, AnInputThatNothingReportsIsNotTheModel) {
   EXPECT_NEAR(*verdict.causes[0].saves, 0.7, 1e-9);
   EXPECT_EQ(verdict.cure, "make `batches` (t.py:4) faster");
   EXPECT_EQ(verdict.action->text, verdict.cure);
+  EXPECT_EQ(verdict.action->where, "t.py:4 (batches)");
+  EXPECT_EQ(ActionText(*verdict.action),
+            "make `batches` (t.py:4) faster; expected: 3.33 times as fast");
 
   const TimedEvent between = Sampled("training thread|sleep||/a/t.py|6|log|time.sleep", 0.7);
   EXPECT_EQ(decided({between, model}).bottleneck, Bottleneck::kHost);

@@ -202,9 +202,10 @@ void NameLines(const Evidence& evidence, Verdict& verdict) {
   if (verdict.causes.empty()) return;
   Cause& first = verdict.causes.front();
   first.where = format("{} ({})", CausePlace(*cause, verdict.lines), Subject(*cause));
-  // The cure names the place.
+  // A setting that saves as much lies elsewhere.
   if (verdict.action && verdict.action->bottleneck == first.bottleneck) {
     verdict.action->text = verdict.cure;
+    verdict.action->where = first.where;
   }
 }
 

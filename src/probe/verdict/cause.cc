@@ -19,7 +19,8 @@ std::string SpeedupText(double saves) {
 std::string ActionText(const Action& action) {
   std::string text = action.text;
   if (action.saves) text += format("; expected: {}", SpeedupText(*action.saves));
-  if (!action.where.empty()) text += format("; at {}", action.where);
+  const std::string line = action.where.substr(0, action.where.find(' '));
+  if (action.text.find(line) == std::string::npos) text += format("; at {}", action.where);
   return text;
 }
 

@@ -35,7 +35,7 @@ struct Action {
   std::string where;            // file, line and function of the program, if known
 };
 
-// "ACTION; expected: 2.56 times as fast; at FILE:LINE (FUNCTION)"
+// "ACTION; expected: 2.56 times as fast; at FILE:LINE (FUNCTION)". The place is not said twice.
 std::string ActionText(const Action& action);
 
 }  // namespace recpack::probe

@@ -88,14 +88,15 @@ function causes(found) {
   ];
 }
 
-// The one thing to do, with its gain and, if known, the line of the program.
+// The one thing to do, with its gain and, if known, the line of the program; a text may name it already.
 function action(found) {
   const {action: next} = found;
   if (!next)
     return found.cure ? make('p', {class: 'next'}, make('strong', {}, 'Next: '), found.cure) : null;
   return make(
       'p', {class: 'next'}, make('strong', {}, 'Do this first: '), next.text,
-      next.where ? make('code', {}, ` ${next.where}`) : null,
+      next.where && !next.text.includes(next.where.split(' ')[0]) ? make('code', {}, ` ${next.where}`) :
+                                                                    null,
       next.saves === null ? null : make('strong', {}, ` Expected: ${speedup(next.saves)}.`));
 }
 
