@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/probe/causes/decide.h"
 #include "src/probe/verdict/verdict.h"
 
@@ -31,6 +33,24 @@ std::vector<LoaderSample> Samples(int wait_ms) {
         std::chrono::milliseconds(100 * i);
   }
   return samples;
+}
+
+// The consumer waits in the first three intervals, in which the workers decode. In the other six
+// they wait for room.
+TEST(LoaderWork, RoomWhileNobodyWaitsIsNotRoomInWaits) {
+  std::vector<LoaderSample> samples = Samples(0);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const std::chrono::milliseconds waited(100 * std::min<size_t>(i, 3));
+    auto& stages = samples[i].stats.workers[0].stages;
+    samples[i].stats.consumer_wait = waited;
+    stages[static_cast<size_t>(Stage::kRoom)].time = std::chrono::milliseconds(100 * i) - waited;
+    stages[static_cast<size_t>(Stage::kDecode)].time = waited;
+  }
+  const auto work = FindLoaderWork(samples);
+  ASSERT_TRUE(work);
+  EXPECT_NEAR(work->Share(Stage::kRoom), 6. / 9, 1e-9);
+  EXPECT_EQ(work->room_in_waits, 0);
+  EXPECT_EQ(Decide({.loaders = samples}).bottleneck, Bottleneck::kDecode);
 }
 
 TEST(LoaderSteps, ABatchIsAStep) {

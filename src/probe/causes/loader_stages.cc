@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "src/base/format.h"
@@ -8,7 +9,7 @@
 namespace recpack::probe {
 namespace {
 
-// Workers that wait for room more than this have batches ready: they are not the bottleneck.
+// Workers that wait for room more than this, also while the training waits, are not the bottleneck.
 constexpr double kMostlyWaiting = 0.5;
 
 Bottleneck StageBottleneck(Stage stage) {
@@ -62,7 +63,7 @@ void LoaderStages(const Situation& situation, Found& found) {
   if (situation.work == nullptr) return;
   const LoaderWork& work = *situation.work;
   const std::string room = Percent(work.Share(Stage::kRoom));
-  if (work.Share(Stage::kRoom) > kMostlyWaiting) {
+  if (std::min(work.Share(Stage::kRoom), work.room_in_waits) > kMostlyWaiting) {
     found.causes.push_back(
         {.bottleneck = Bottleneck::kPrefetch,
          .saves = situation.pipeline.wait,

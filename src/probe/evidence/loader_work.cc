@@ -57,6 +57,25 @@ LoaderWork Between(const LoaderSample& first, const LoaderSample& last) {
   return work;
 }
 
+// Share of the workers' time in which they waited for room, between samples, each weighted by the
+// time that the consumer waited in it: a cache that ends or a store that stalls makes it wait for
+// long, with no room taken, however much of it there was before.
+double RoomInWaits(const std::vector<LoaderSample>& samples, const LoaderWork& work) {
+  double room = 0, waits = 0;
+  const LoaderSample* before = nullptr;
+  for (const LoaderSample& sample : samples) {
+    if (sample.process != work.process || sample.stats.number != work.number) continue;
+    if (before != nullptr) {
+      const LoaderWork between = Between(*before, sample);
+      const double wait = std::max(0.0, between.consumer_wait);
+      room += wait * between.Share(Stage::kRoom);
+      waits += wait;
+    }
+    before = &sample;
+  }
+  return waits > 0 ? room / waits : work.Share(Stage::kRoom);
+}
+
 void AddBetween(const LoaderSample& first, const LoaderSample& last, TrainerSteps& trainer) {
   const auto batches = static_cast<int64_t>(last.stats.batches - first.stats.batches);
   const int64_t wait = (last.stats.consumer_wait - first.stats.consumer_wait).count();
@@ -106,6 +125,7 @@ std::optional<LoaderWork> FindLoaderWork(const std::vector<LoaderSample>& sample
     longest = wait;
     waited_for = Between(*ends.first, *ends.second);
   }
+  if (waited_for) waited_for->room_in_waits = RoomInWaits(samples, *waited_for);
   return waited_for;
 }
 

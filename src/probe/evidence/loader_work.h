@@ -21,8 +21,9 @@ struct LoaderWork {
   uint64_t epochs = 0;                // finished by the last sample
   double mean_ready = 0;              // batches ready when the consumer asked for one
   uint32_t slots = 0;
-  double samples = 0;                      // given to the consumer
-  double consumer_wait = 0;                // seconds
+  double samples = 0;        // given to the consumer
+  double consumer_wait = 0;  // seconds
+  double room_in_waits = 0;  // share of the workers' time in kRoom while the consumer waited
   std::array<StageStats, kStages> stages;  // sums over all workers
   PictureStats pictures;
 
