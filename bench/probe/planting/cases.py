@@ -91,6 +91,7 @@ class Case:
     seed: int
     burners: int = 0  # number of programs that take processors
     removed: bool = False  # without the cause; for an input, with a perfect one
+    perfect: bool = False  # with a perfect input where that is not the same: the cause is left
     fixed_steps: int = 0
 
     @property
@@ -115,6 +116,10 @@ class Case:
 
     def without(self) -> 'Case':
         return dataclasses.replace(self, removed=True, burners=0)
+
+    def with_perfect_input(self) -> 'Case | None':
+        """None where without() has one. Programs that take processors delay more than the input."""
+        return dataclasses.replace(self, perfect=True) if self.of.cause == 'interference' else None
 
 
 def draw(kind: Kind, number: int, seed: int, ready_ms: dict[str, float]) -> Case:

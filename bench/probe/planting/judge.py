@@ -16,12 +16,12 @@ def band(share: float) -> str:
     return BANDS[sum(share >= limit for limit in LIMITS)]
 
 
-def input_truth(case: dict, cost: Truth) -> Truth:
+def input_truth(case: dict, truths: Truths) -> Truth:
     """Returns the share that a perfect input saves. It is 0 for causes outside the input, with the
     uncertainty of repeated runs."""
-    of = BY_NAME[case['kind']]
+    of, saved = BY_NAME[case['kind']], truths.of_perfect_input(case)
     measured = of.of != 'other' or of.cause == 'hidden-wait'
-    return cost if measured else Truth(0.0, cost.half)
+    return saved if measured else Truth(0.0, saved.half)
 
 
 def right_band(truth: float, said: dict) -> bool:
@@ -77,7 +77,7 @@ def covers(share: dict, truth: Truth) -> bool:
 
 def judge(case: dict, truths: Truths) -> dict:
     cost = truths.of(case)
-    truth, said = input_truth(case, cost), case['said']
+    truth, said = input_truth(case, truths), case['said']
     share = said.get('input_share')
     told = {'truth': truth.value, 'truth_half': truth.half, 'cost': cost.value}
     if share is None:

@@ -50,6 +50,8 @@ class Trainer(Program):
             cause = 'burn'  # only the other programs are removed
         elif case.removed:
             more = ['--perfect-input', 1]
+        if case.perfect:
+            more = ['--perfect-input', 1]
         return [self.program, self.data, '--cause', cause, '--strength', case.strength,
                 '--device', case.device, '--ranks', case.ranks, '--step-ms', case.step_ms,
                 '--steps', case.steps(), '--seed', case.seed, '--out', self.out, *more]

@@ -11,20 +11,26 @@ PAIRS = 2
 
 def measure(programs: Programs, case: Case) -> dict:
     """Runs without, with, without, with, without the cause, so that drift cancels. recprobe watches
-    the first run with it."""
-    without = case.without()
-    removed, planted = [programs.time(without)], []
+    the first run with it. Beside each run without it is one with a perfect input, where that differs."""
+    without, perfect = case.without(), case.with_perfect_input()
+    spared = {'removed_seconds': without} | ({'perfect_seconds': perfect} if perfect else {})
+    seconds = {name: [] for name in ('planted_seconds', *spared)}
+
+    def time_spared():
+        for name, each in spared.items():
+            seconds[name].append(programs.time(each))
+
+    time_spared()
     watched = programs.watch(case)
-    planted.append(watched['step_seconds'])
+    seconds['planted_seconds'].append(watched['step_seconds'])
     # A run that hangs is measured once, as removing the cause saves no step time.
     for _ in range(0 if case.of.cause in HANGS else PAIRS - 1):
-        removed.append(programs.time(without))
-        planted.append(programs.time(case))
-    removed.append(programs.time(without))
+        time_spared()
+        seconds['planted_seconds'].append(programs.time(case))
+    time_spared()
     return {**{field.name: getattr(case, field.name) for field in dataclasses.fields(case)
-               if field.name != 'removed'},
-            'odd_rank': watched['odd_rank'], 'planted_seconds': planted,
-            'removed_seconds': removed, 'said': watched['said']}
+               if field.name not in ('removed', 'perfect')},
+            'odd_rank': watched['odd_rank'], **seconds, 'said': watched['said']}
 
 
 @dataclasses.dataclass
@@ -46,31 +52,31 @@ class Repeatability:
 
 @dataclasses.dataclass
 class Truth:
-    """Share of step time that removing the cause saves, with half of its 95 % interval."""
+    """Share of step time that removing the cause, or a perfect input, saves, with half of its 95 % interval."""
     value: float
     half: float
 
 
 class Truths:
     def __init__(self, cases: list[dict]):
-        self.planted = {kind: Repeatability.of([c['planted_seconds'] for c in cases
-                                                if c['kind'] == kind])
-                        for kind in {c['kind'] for c in cases}}
-        self.removed = {kind: Repeatability.of([c['removed_seconds'] for c in cases
-                                                if c['kind'] == kind])
-                        for kind in self.planted}
+        self.repeats = {(kind, runs): Repeatability.of([case[runs] for case in cases
+                                                        if case['kind'] == kind and runs in case])
+                        for kind in {case['kind'] for case in cases}
+                        for runs in ('planted_seconds', 'removed_seconds', 'perfect_seconds')}
 
-    def of(self, case: dict) -> Truth:
-        planted, removed = case['planted_seconds'], case['removed_seconds']
-        ratio = statistics.mean(removed) / statistics.mean(planted)
-        parts = [(self.planted[case['kind']], len(planted)),
-                 (self.removed[case['kind']], len(removed))]
+    def of(self, case: dict, spared: str = 'removed_seconds') -> Truth:
+        ratio = statistics.mean(case[spared]) / statistics.mean(case['planted_seconds'])
+        parts = [(self.repeats[case['kind'], runs], len(case[runs]))
+                 for runs in ('planted_seconds', spared)]
         variances = [(each.variance / runs, each.freedom) for each, runs in parts]
         whole = sum(variance for variance, _ in variances)
         # Degrees of freedom by Welch and Satterthwaite.
         below = sum(variance ** 2 / freedom for variance, freedom in variances)
         freedom = whole ** 2 / below if below > 0 else 1e9
         return Truth(1 - ratio, student_975(freedom) * ratio * math.sqrt(whole))
+
+    def of_perfect_input(self, case: dict) -> Truth:
+        return self.of(case, 'perfect_seconds' if 'perfect_seconds' in case else 'removed_seconds')
 
 
 def student_975(freedom: float) -> float:
