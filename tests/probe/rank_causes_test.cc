@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "src/probe/causes/decide.h"
 #include "src/probe/causes/rules.h"
 
@@ -111,6 +113,25 @@ TEST(RankCauses, ASettingIsTheActionWhereItSavesAsMuch) {
   const Action action = *ChooseAction(causes);
   EXPECT_EQ(ActionText(action), "faster; expected: 2.50 times as fast; at train.py:12");
   EXPECT_EQ(ChooseAction({{.bottleneck = Bottleneck::kModel, .saves = 0}}), std::nullopt);
+}
+
+// The training thread wants a processor for a quarter of the time and gets it for a tenth, as
+// others use 1.5 of 2.
+TEST(Interval, AWaitForAProcessorThatOthersUseMayBeLeft) {
+  Evidence evidence = Waiting(40);
+  const Estimate alone = Decide(evidence).input_share;
+  evidence.system->threads = {
+      {.thread = 5, .process = 5, .cpu_share = 0.1, .run_queue_wait_share = 0.15}};
+  evidence.system->tree_cores = 0.5;
+  evidence.system->others_cores = 1.5;
+  const Estimate beside = Decide(evidence).input_share;
+  const double sleeps = 1 - 0.1 / 0.6, others = 0.75;
+  EXPECT_NEAR(beside.low, 0.4 - std::hypot(0.4 - alone.low, 0.15 * sleeps * others), 1e-9);
+  EXPECT_EQ(beside.value, alone.value);
+  EXPECT_EQ(beside.high, alone.high);
+  // It makes its batches itself, and waits for a processor in the midst of that.
+  for (StepRecord& step : evidence.trainers[0].steps) step.busy_wait = step.input_wait;
+  EXPECT_EQ(Decide(evidence).input_share.low, alone.low);
 }
 
 TEST(RankCauses, ASlowFunctionIsNotHiddenByHogs) {

@@ -105,6 +105,14 @@ void AddNotes(const Evidence& evidence, const std::vector<TrainerSteps>& trainer
   }
 }
 
+// Other programs may delay the training in its step as they do in its waits: a perfect input then
+// spares less than these.
+void WidenByOthers(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                   Estimate& share) {
+  const double queued = QueuedForOthers(evidence, trainers, share.value);
+  share.low = std::max(0.0, share.value - std::hypot(share.value - share.low, queued));
+}
+
 // Without steps and batches, only the period of the devices' work is known.
 void DecideWithoutSteps(const Evidence& evidence, Verdict& verdict) {
   if (evidence.periods.empty()) return;
@@ -125,6 +133,7 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
   }
   if (WaitsAreSeen(evidence, trainers)) {
     EstimateInputShare(evidence, trainers, verdict);
+    WidenByOthers(evidence, trainers, verdict.input_share);
     verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),
                     Gain(verdict.input_share.high)};
     verdict.band = verdict.enough_steps() ? FindBand(verdict.input_share) : Band::kUndecided;

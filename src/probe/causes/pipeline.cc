@@ -49,6 +49,13 @@ double Sleeps(const std::vector<const ThreadRates*>& threads, double own) {
   return 1 - std::min(1.0, cpu / static_cast<double>(threads.size()) / own);
 }
 
+// A thread that sleeps in its step waits for a processor when its batch has come: one that computes
+// does so within the step.
+double QueuedInWait(const Queueing& own, const std::vector<const ThreadRates*>& training,
+                    double wait, double work) {
+  return std::min(wait, own.waited * Sleeps(training, work));
+}
+
 // Part of the used processors that this program uses.
 double UsedByProgram(const SystemRates& system) {
   const double others = system.others_cores.value_or(0);
@@ -141,9 +148,7 @@ Pipeline MakePipeline(const Evidence& evidence, const std::vector<TrainerSteps>&
                         : workers.empty() ? FindQueueing(system, 0, 1)
                                           : FindQueueing(system, workers);
   if (pipeline.ahead) {
-    // A thread that sleeps in its step waits for a processor when its batch has come: one that
-    // computes does so within the step.
-    pipeline.queued = std::min(pipeline.wait, own.waited * Sleeps(training, pipeline.own()));
+    pipeline.queued = QueuedInWait(own, training, pipeline.wait, pipeline.own());
     pipeline.queued_by_makers = pipeline.queued * UsedByProgram(system);
     pipeline.own_delayed = std::min(std::max(0.0, own.spared - pipeline.queued), pipeline.own());
     // Stages that wait for disks or for room want no processor.
@@ -155,6 +160,17 @@ Pipeline MakePipeline(const Evidence& evidence, const std::vector<TrainerSteps>&
     pipeline.made_delayed = own.spared * pipeline.wait;
   }
   return pipeline;
+}
+
+double QueuedForOthers(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                       double wait) {
+  const TrainerSteps& slowest = trainers[WaitsLongest(trainers)];
+  // A thread that makes its batches waits in the midst of that.
+  if (!evidence.system || LoadsItself(evidence, slowest) || MakesItself(slowest)) return 0;
+  const SystemRates& system = *evidence.system;
+  const auto training = TrainingThreads(system, trainers);
+  const Queueing own = FindQueueing(system, training);
+  return QueuedInWait(own, training, wait, 1 - wait) * (1 - UsedByProgram(system));
 }
 
 Queueing FindQueueing(const SystemRates& system, const std::vector<const ThreadRates*>& threads) {

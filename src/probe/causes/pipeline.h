@@ -41,6 +41,11 @@ struct Pipeline {
 Pipeline MakePipeline(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                       const Verdict& verdict, const LoaderWork* work);
 
+// Part of the training's wait for input in which it waits for a processor that other programs use:
+// a perfect input need not spare it, as a thread that sleeps in its step waits so as well.
+double QueuedForOthers(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                       double wait);
+
 // Share of the time in which a thread ran or waited for a processor.
 inline double Wanted(const ThreadRates& thread) {
   return thread.cpu_share + thread.run_queue_wait_share.value_or(0);
