@@ -117,6 +117,7 @@ TEST(StorePlace, OtherWaitsAreOfDisks) {
   EXPECT_EQ(StoreVerdict({.first_byte = 3}).bottleneck, Bottleneck::kStorage) << "of 8 s";
   const Verdict failures = StoreVerdict({.first_byte = 2, .retry = 5});
   EXPECT_EQ(failures.bottleneck, Bottleneck::kStorage);
+  EXPECT_THAT(failures.evidence, Contains(HasSubstr("50.0 % after other failures")));
 }
 
 TEST(StorePlace, NamesAreReadBack) {

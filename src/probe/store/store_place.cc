@@ -44,9 +44,9 @@ std::optional<double> StoreIsSlow(const Evidence& evidence, const LoaderWork& wo
   if (!store || store->Waits() < kMostly * store->input_time) return {};
   Cause found = cause;
   found.evidence = {SharesText(work, *store), RequestsText(*store)};
-  if (!CacheIsTooSmall(*store, found) && !StoreThrottles(*store, found) &&
-      !StoreAnswersLate(*store, found) && !LinkIsSlow(*store, found)) {
-    return {};
+  // What failed for other reasons stays storage.
+  for (const auto rule : {CacheIsTooSmall, StoreThrottles, StoreAnswersLate, LinkIsSlow}) {
+    if (rule(*store, found)) break;
   }
   cause = std::move(found);
   return std::min(1.0, StoreWaits(cause.bottleneck, *store) / store->input_time);

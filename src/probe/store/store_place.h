@@ -10,8 +10,9 @@
 namespace recpack::probe {
 
 // For a loader whose workers wait for input. If most of these waits are for an object store, sets
-// bottleneck, evidence and cure of the cause, and returns which part of the waits they are; returns
-// nullopt otherwise, and changes nothing. `max_gain`: of a perfect input.
+// bottleneck, evidence and cure of the cause (where requests failed only its evidence), and returns
+// which part of the waits they are; returns nullopt otherwise, and changes nothing. `max_gain`: of
+// a perfect input.
 std::optional<double> StoreIsSlow(const Evidence& evidence, const LoaderWork& work, double max_gain,
                                   Cause& cause);
 
