@@ -161,11 +161,6 @@ void CheckIsWav(ByteView file) {
 
 }  // namespace
 
-size_t WavSampleBytes(WavEncoding encoding) noexcept {
-  constexpr size_t kBytes[] = {1, 2, 3, 4, 4, 8};
-  return kBytes[static_cast<size_t>(encoding)];
-}
-
 WavSound ParseWav(ByteView file) {
   CheckIsWav(file);
   WavSound sound;

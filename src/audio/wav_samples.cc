@@ -8,6 +8,11 @@ namespace {
 constexpr float kScale8 = 1.0F / 0x80, kScale16 = 1.0F / 0x8000, kScale24 = 1.0F / 0x800000,
                 kScale32 = 1.0F / 0x80000000;
 
+constexpr size_t SampleBytes(WavEncoding encoding) noexcept {
+  constexpr size_t kBytes[] = {1, 2, 3, 4, 4, 8};
+  return kBytes[static_cast<size_t>(encoding)];
+}
+
 template <WavEncoding encoding>
 float LoadSample(const uint8_t* from) noexcept {
   if constexpr (encoding == WavEncoding::kU8) {
@@ -26,21 +31,33 @@ float LoadSample(const uint8_t* from) noexcept {
   }
 }
 
-// One channel, whose samples lie `step` bytes apart.
+// One channel, whose samples lie `step` bytes apart. With a constant step the compiler uses
+// vectors.
 template <WavEncoding encoding>
 void ReadChannel(const uint8_t* from, size_t step, size_t count, float* out) noexcept {
-  for (size_t i = 0; i < count; ++i) out[i] = LoadSample<encoding>(from + i * step);
+  constexpr size_t kStep = SampleBytes(encoding);
+  if (step == kStep) {
+    for (size_t i = 0; i < count; ++i) out[i] = LoadSample<encoding>(from + i * kStep);
+  } else {
+    for (size_t i = 0; i < count; ++i) out[i] = LoadSample<encoding>(from + i * step);
+  }
 }
 
 template <WavEncoding encoding>
-void ReadMean(const uint8_t* from, size_t channels, size_t sample_bytes, size_t count,
-              float* out) noexcept {
+void ReadMean(const uint8_t* from, size_t channels, size_t count, float* out) noexcept {
+  constexpr size_t kStep = SampleBytes(encoding);
+  if (channels == 2) {
+    for (size_t i = 0; i < count; ++i, from += 2 * kStep) {
+      out[i] = (LoadSample<encoding>(from) + LoadSample<encoding>(from + kStep)) / 2;
+    }
+    return;
+  }
   const auto divisor = static_cast<float>(channels);
   for (size_t i = 0; i < count; ++i) {
     float sum = LoadSample<encoding>(from);
-    for (size_t c = 1; c < channels; ++c) sum += LoadSample<encoding>(from + c * sample_bytes);
+    for (size_t c = 1; c < channels; ++c) sum += LoadSample<encoding>(from + c * kStep);
     out[i] = sum / divisor;
-    from += channels * sample_bytes;
+    from += channels * kStep;
   }
 }
 
@@ -65,6 +82,8 @@ void WithEncoding(WavEncoding encoding, Work work) noexcept {
 
 }  // namespace
 
+size_t WavSampleBytes(WavEncoding encoding) noexcept { return SampleBytes(encoding); }
+
 void ReadWavChannels(const WavSound& sound, uint64_t first, size_t count, size_t stride,
                      float* out) noexcept {
   const size_t sample_bytes = WavSampleBytes(sound.encoding);
@@ -78,11 +97,11 @@ void ReadWavChannels(const WavSound& sound, uint64_t first, size_t count, size_t
 }
 
 void ReadWavMean(const WavSound& sound, uint64_t first, size_t count, float* out) noexcept {
-  const size_t sample_bytes = WavSampleBytes(sound.encoding);
   if (sound.channels == 1) return ReadWavChannels(sound, first, count, count, out);
-  const uint8_t* const from = sound.samples + first * sound.channels * sample_bytes;
+  const uint8_t* const from =
+      sound.samples + first * sound.channels * WavSampleBytes(sound.encoding);
   WithEncoding(sound.encoding, [&]<WavEncoding encoding>() {
-    ReadMean<encoding>(from, sound.channels, sample_bytes, count, out);
+    ReadMean<encoding>(from, sound.channels, count, out);
   });
 }
 
