@@ -9,7 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / 'bench/probe'), str(ROOT / 'tests/cli')]
 from figures_of_time import judges_time  # noqa: E402
-from planting import cases  # noqa: E402
+from planting import cases, trainings  # noqa: E402
 from planting.programs import Programs  # noqa: E402
 
 STRENGTH = 0.75  # the cause stays the largest wherever the processors are slow
@@ -53,6 +53,15 @@ class PlantedStore(unittest.TestCase):
     @judges_time
     def test_a_store_that_wants_fewer_requests(self):
         self.check('throttled', 'with 429 or 503', strength=0.5)
+
+    def test_a_perfect_input_asks_the_store_for_no_record(self):
+        case = cases.Case('store: none', 0, 'sim', 1, 5.0, seed=1, fixed_steps=100).without()
+        store = self.programs.of(case)
+        environment = store.environment(case)
+        before = len(store.server.requests)
+        trainings.run(store.command(case), environment)
+        asked = [path for _, path, part in store.server.requests[before:] if part and path.endswith('.tfrecord')]
+        self.assertLess(len(asked), 10, 'for 800 records')  # the cache has an epoch but for its last batch
 
     @judges_time
     def test_a_cache_that_is_too_small(self):
