@@ -1,4 +1,4 @@
-// Tests which values `verify --decode` takes for pictures.
+// Tests which values `verify --decode` takes for pictures and sounds.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "recpack/record/writer.h"
 #include "src/pack/check/verify.h"
 #include "tests/base/temporary_folder.h"
+#include "tests/golden.h"
 
 namespace recpack::pack {
 namespace {
@@ -76,6 +77,13 @@ TEST(VerifyPicturesTest, AFormatThatIsNoPicturesIsBelieved) {
   EXPECT_TRUE(FindingsFor("image/encoded", {"hello"}, "TXT").empty());
   EXPECT_TRUE(FindingsFor("image", {"hello"}, "TXT").empty());
   EXPECT_EQ(FindingsFor("image/encoded", {"hello"}, "JPEG").size(), 1u);
+}
+
+TEST(VerifyPicturesTest, ASoundThatIsCutOffIsAFinding) {
+  const ByteBuffer file = ReadWholeFile(PosixFiles(), GoldenPath("audio/s16.wav"));
+  const std::string whole(AsText(file));
+  EXPECT_TRUE(FindingsFor("audio/encoded", {whole, "no sound"}).empty());
+  EXPECT_EQ(FindingsFor("audio/encoded", {whole, whole.substr(0, whole.size() - 9)}).size(), 1u);
 }
 
 TEST(VerifyPicturesTest, APictureThatIsCutOffIsAFindingUnderAnyName) {

@@ -57,7 +57,7 @@ void AddVerify(CLI::App& app, int& exit_code) {
   verify->add_option("--split", flags->split, "Only this split");
   verify->add_option("--threads", flags->options.threads, "Threads (default: all)")
       ->check(ThreadCount());
-  verify->add_flag("--decode", flags->options.decode, "Also decode the images");
+  verify->add_flag("--decode", flags->options.decode, "Also decode the images, and parse sounds");
   verify->add_flag("--quiet", flags->quiet, "Print nothing; use the exit code");
   verify->add_flag("--json", flags->json, "Print one JSON object");
   verify->callback([flags, &exit_code] {

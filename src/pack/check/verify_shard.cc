@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "recpack/audio/wav.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/example/view.h"
@@ -15,14 +16,18 @@
 namespace recpack::pack {
 namespace {
 
-void DecodeImages(const ExampleView& view, const PictureFeatures& pictures) {
+// Sounds that begin as WAV are parsed: any samples are right.
+void DecodeFiles(const ExampleView& view, const PictureFeatures& pictures) {
   for (const auto& feature : view) {
     if (feature.kind() != FeatureKind::kBytes) continue;
     const bool must_be = pictures.MustBePicture(view, feature.name());
     for (const ByteView value : feature.bytes_values()) {
-      if (!must_be && !BeginsAsPicture(value)) continue;
       try {
-        DecodeImage(value, {});
+        if (must_be || BeginsAsPicture(value)) {
+          DecodeImage(value, {});
+        } else if (DetectSoundFormat(value) == "WAV") {
+          ParseWav(value);
+        }
       } catch (const Error& error) {
         throw Error(error.kind(), format("feature '{}': {}", feature.name(), error.reason()));
       }
@@ -33,7 +38,7 @@ void DecodeImages(const ExampleView& view, const PictureFeatures& pictures) {
 void CheckRecord(const Record& record, ExampleView& view, ShardTask& task) {
   try {
     view.Parse(record.payload);
-    if (task.pictures != nullptr) DecodeImages(view, *task.pictures);
+    if (task.pictures != nullptr) DecodeFiles(view, *task.pictures);
   } catch (const Error& error) {
     task.Add(error.reason(), record.offset, record.ordinal);
   }
