@@ -128,7 +128,8 @@ void BindMultiHot(nb::module_& module) {
                                          : std::get<std::vector<std::string>>(std::move(classes));
           })
       .def_rw("separator", &MultiHotField::separator)
-      .def_rw("ignore_unknown", &MultiHotField::ignore_unknown);
+      .def_rw("ignore_unknown", &MultiHotField::ignore_unknown)
+      .def_rw("missing_ok", &MultiHotField::missing_ok);
   Word<&MultiHotField::type, kMultiHot>(field, "type");
 }
 

@@ -220,6 +220,8 @@ def MultiHot(name: str, classes: int | Sequence[str],  # noqa: N802
             names is dropped. Default: each value is one name, compared as it is.
         ignore_unknown: Skip names that are no class and indices out of range, which are
             InvalidArgumentErrors otherwise.
+        missing_ok: A record without the feature lists none, such as a row of a CSV whose cell is
+            empty. Default: it is an InvalidArgumentError, since the name may be wrong.
         type: "f32" or "u8".
     """
     if not isinstance(classes, str) and hasattr(classes, '__iter__'):

@@ -1,6 +1,7 @@
 """Loader: batches for training."""
 from __future__ import annotations
 
+import operator
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from recpack_io.audits import Audit, Substitution, to_audit
 from recpack_io.batches import Batch
 from recpack_io.calling import Functions
 from recpack_io.closing import open_loaders
-from recpack_io.errors import InvalidArgumentError, UnsupportedError
+from recpack_io.errors import InvalidArgumentError, NotFoundError, UnsupportedError
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.functions import BatchFunction
 from recpack_io.mixing import MixImages
@@ -163,8 +164,8 @@ class Loader:
             'fields': [] if own_recipes else lists[0], 'view_fields': lists if own_recipes else [],
             'batch_functions': self._functions.batch_functions,
             'shared_slabs': self._functions.share_slabs, 'running': self._functions.running,
-            'batch_size': batch_size, 'epochs': epochs, 'seed': seed, 'rank': rank, 'world_size': world_size,
-            'order': order_text(order), 'share': share, 'last_batch': last_batch, 'threads': threads,
+            'batch_size': batch_size, 'epochs': epochs, 'seed': seed, 'rank': operator.index(rank),
+            'world_size': operator.index(world_size), 'order': order_text(order), 'share': share, 'last_batch': last_batch, 'threads': threads,
             'prefetch': prefetch,
             'max_live_batches': max_live_batches, 'cache': cache,
             'cache_bytes': 0 if cache == 'none' else cache_bytes,
@@ -298,6 +299,7 @@ class Loader:
 
         Raises:
             OSError: If the file cannot be written.
+            UnsupportedError: In a run of `recprobe gain`, as for state_dict().
         """
         states.write_state(path, self.state_dict())
 
@@ -306,7 +308,7 @@ class Loader:
 
         Args:
             path: The file.
-            missing_ok: Begin at the beginning if there is no such file.
+            missing_ok: Leave the loader as it is if there is no such file.
 
         Returns:
             True; False if there is no such file.
@@ -314,11 +316,17 @@ class Loader:
         Raises:
             NotFoundError: If there is no such file, and it must be there.
             CorruptError: If it holds no state.
+            ValueError: If the state has another version.
             InvalidArgumentError: If the state belongs to another data set or seed.
+            OSError: If the file cannot be read.
         """
-        if missing_ok and not os.path.exists(path):
-            return False
-        self.load_state_dict(states.read_state(path))
+        try:
+            state = states.read_state(path)
+        except NotFoundError:
+            if missing_ok:
+                return False
+            raise
+        self.load_state_dict(state)
         return True
 
     def audit(self) -> Audit:

@@ -139,6 +139,7 @@ class MultiHotOptions(TypedDict, total=False):
     feature: str
     separator: str
     ignore_unknown: bool
+    missing_ok: bool
     type: MultiHotType
 
 

@@ -15,7 +15,7 @@ VERSION = 1
 
 def write_state(path: str | os.PathLike[str], state: Mapping[str, Any]) -> None:
     """Writes a state as JSON. The file is replaced atomically, once its bytes are on the disk."""
-    unfinished = f'{os.fspath(path)}.{os.getpid()}.{threading.get_ident()}'
+    unfinished = f'{os.fsdecode(path)}.{os.getpid()}.{threading.get_ident()}'
     try:
         with open(unfinished, 'w', encoding='utf-8') as file:
             json.dump(state, file)

@@ -164,9 +164,10 @@ TEST_F(FolderSourceTest, SoundsAreRecognisedByBytesOrName) {
   Make("c.wav", AsText(WavOf({.tag = 6, .bits = 8}, {})));  // A-law
   Make("d.mp3", PngHeader(4, 3));
   Make("e.Wav", "other");
+  Make("f.wav", "ID3 and so on");
   const auto source = Open();
   EXPECT_EQ(ReadItem(*source, 0, 0).number("audio/frames"), 1);
-  for (const auto& [item, format] : {std::pair(1, "FLAC"), {2, "WAV"}, {4, "WAV"}}) {
+  for (const auto& [item, format] : {std::pair(1, "FLAC"), {2, "WAV"}, {4, "WAV"}, {5, "MP3"}}) {
     const TestItem other = ReadItem(*source, 0, static_cast<uint64_t>(item));
     EXPECT_THAT(other.names(), ElementsAre("audio/encoded", "audio/filename", "audio/format"));
     EXPECT_EQ(other.text("audio/format"), format);
@@ -183,6 +184,17 @@ TEST_F(FolderSourceTest, ACutWavNamesTheFile) {
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_THAT(error.what(), HasSubstr("cat/1.wav"));
   EXPECT_THAT(error.what(), HasSubstr("1 bytes of samples are missing"));
+}
+
+TEST_F(FolderSourceTest, FilesWithoutAWholeHeaderAreNamed) {
+  Make("a.wav", "RIFF....");
+  Make("b.mp3", std::string_view(PngHeader(4, 3)).substr(0, 12));
+  const auto source = Open();
+  for (const auto& [item, name] : {std::pair(0, "a.wav"), {1, "b.mp3"}}) {
+    const Error error = ErrorOf([&] { ReadItem(*source, 0, static_cast<uint64_t>(item)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_THAT(error.what(), HasSubstr(name));
+  }
 }
 
 TEST_F(FolderSourceTest, NamesNeedNotBeUtf8) {

@@ -26,6 +26,13 @@ class MultiHotFields(InFolder):
     def loader(self, *fields, **options):
         return Loader(self.data, fields=fields, batch_size=7, **options)
 
+    def test_records_without_the_feature(self):
+        (batch,) = self.loader(MultiHot('other', CLASSES, missing_ok=True), last_batch='keep', order='sequential',
+                               subset=range(5))
+        np.testing.assert_array_equal(batch['other'], np.zeros((5, 3)))
+        with self.assertRaisesRegex(InvalidArgumentError, "no feature 'other'"):
+            list(self.loader(MultiHot('other', CLASSES)))
+
     def test_all_ways_to_list_them(self):
         fields = (MultiHot('numbers', 3), MultiHot('named', CLASSES, feature='numbers'), MultiHot('names', CLASSES),
                   MultiHot('text', CLASSES, separator='|', type='u8'))

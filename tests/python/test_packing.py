@@ -150,6 +150,7 @@ class WholeColumns(Packing):
         for row, record in enumerate(dataset):
             np.testing.assert_array_equal(record['image'], self.COLUMNS['image'][row])
             self.assertEqual((record['label'].tolist(), record['share'].tolist()), ([row], [self.COLUMNS['share'][row]]))
+            self.assertEqual((record['label'].dtype, record['share'].dtype), ('int64', 'float32'))
             self.assertEqual((bytes(record['name']), bytes(record['kind'])),
                              ('abcd'[row].encode(), self.COLUMNS['kind'][row].encode()))
 
@@ -176,7 +177,9 @@ class WholeColumns(Packing):
 
     def test_what_is_neither(self):
         for source, said in (({'a': {'label': 3}}, "'label' is neither columns nor splits"),
-                             ({'label': np.array(3), 'age': [1]}, "'label' is one value")):
+                             ({'label': np.array(3), 'age': [1]}, "'label' is one value"),
+                             ({'image': np.zeros((2, 3)), 'label': (i for i in range(2))}, "'label' is no column"),
+                             ({'train': self.COLUMNS, 'test': np.arange(3)}, "'train' is no column")):
             with self.subTest(said), self.assertRaisesRegex(recpack_io.InvalidArgumentError, said):
                 self.pack(source)
         self.holds_nothing()

@@ -40,8 +40,8 @@ WavSound ParseWav(ByteView file);
 std::string_view DetectSoundFormat(ByteView bytes) noexcept;
 
 // Both convert `count` frames of the sound from frame `first` on, which it has. Integers are
-// divided by 2 to the power of bits - 1, 8-bit ones after subtracting 128, and are then from -1 up
-// to below 1; floats stay as they are, rounded to f32.
+// divided by 2 to the power of bits - 1, 8-bit ones after subtracting 128, and are then from -1 to
+// 1, which only 32 bits round to; floats stay as they are, rounded to f32.
 
 // Writes channel c to out[c * stride] and on; `stride` is at least `count`.
 void ReadWavChannels(const WavSound& sound, uint64_t first, size_t count, size_t stride,

@@ -12,9 +12,12 @@ inline constexpr const char* kImageNames[] = {"image/encoded", "image"};
 inline constexpr const char* kAudioNames[] = {"audio/encoded", "audio"};
 inline constexpr const char* kLabelNames[] = {"image/class/label", "label"};
 
-// Returns the feature. The image is found as `image` or `image/encoded`, the sound as `audio` or
-// `audio/encoded`, the label as `label` or `image/class/label`, whichever of the two names the
-// record has. Throws Error (kInvalidArgument) that lists the record's features if it is missing.
+// Returns the feature, or null if the record has none. The image is found as `image` or
+// `image/encoded`, the sound as `audio` or `audio/encoded`, the label as `label` or
+// `image/class/label`, whichever of the two names the record has.
+const FeatureView* FindFeature(const ExampleView& example, const std::string& feature);
+
+// The same, but throws Error (kInvalidArgument) that lists the record's features if it is missing.
 const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature);
 
 // Returns the feature that holds the picture, as an ImageField without a feature reads it: the

@@ -52,6 +52,7 @@ struct MultiHotField {
   // is dropped.
   std::string separator;
   bool ignore_unknown = false;           // skip unknown names and indices out of range
+  bool missing_ok = false;               // a record without the feature lists none
   ElementType type = ElementType::kF32;  // or kU8
 };
 

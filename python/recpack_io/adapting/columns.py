@@ -21,8 +21,27 @@ def _is_column(value: Any) -> bool:
 
 
 def is_columns(source: Any) -> bool:
-    """Tells whether it is a dictionary of columns, not of splits."""
-    return isinstance(source, Mapping) and len(source) > 0 and all(map(_is_column, source.values()))
+    """Tells whether it is a dictionary of columns, not of splits.
+
+    Raises:
+        InvalidArgumentError: If some values are arrays and others are no columns.
+    """
+    if not isinstance(source, Mapping) or not source:
+        return False
+    others = [name for name, values in source.items() if not _is_column(values)]
+    if others and any(map(_is_array, source.values())):
+        raise InvalidArgumentError(f'{others[0]!r} is no column, and others are: give an array or a list of values, a row '
+                                   'for each record')
+    return not others
+
+
+def _prepared(values: Any) -> Any:
+    """Returns what gives the value of a row by its number, of one kind."""
+    if _is_array(values):
+        # Files of arrays (h5py, zarr) are read by rows.
+        return values if hasattr(values, 'chunks') else np.asarray(values)
+    kinds = {type(value) for value in values}
+    return list(map(float, values)) if kinds == {int, float} else values
 
 
 class Columns:
@@ -36,8 +55,7 @@ class Columns:
     """
 
     def __init__(self, columns: Mapping[str, Any]):
-        self._columns = {name: np.asarray(values) if _is_array(values) else values
-                         for name, values in columns.items()}
+        self._columns = {name: _prepared(values) for name, values in columns.items()}
         rows = {name: _rows(name, values) for name, values in self._columns.items()}
         first, *others = rows
         for other in others:

@@ -36,11 +36,15 @@ const FeatureView* FindSound(const ExampleView& example) noexcept {
   return FindFirst(example, pack::kSoundNames);
 }
 
+const FeatureView* FindFeature(const ExampleView& example, const std::string& feature) {
+  if (const FeatureView* found = example.Find(feature)) return found;
+  if (const FeatureView* found = FindOther(example, feature, kImageNames)) return found;
+  if (const FeatureView* found = FindOther(example, feature, kAudioNames)) return found;
+  return FindOther(example, feature, kLabelNames);
+}
+
 const FeatureView& RequireFeature(const ExampleView& example, const std::string& feature) {
-  if (const FeatureView* found = example.Find(feature)) return *found;
-  if (const FeatureView* found = FindOther(example, feature, kImageNames)) return *found;
-  if (const FeatureView* found = FindOther(example, feature, kAudioNames)) return *found;
-  if (const FeatureView* found = FindOther(example, feature, kLabelNames)) return *found;
+  if (const FeatureView* found = FindFeature(example, feature)) return *found;
   throw Error(ErrorKind::kInvalidArgument, format("the record has no feature '{}'", feature), {},
               "it has: " + JoinNames(example, &FeatureView::name));
 }

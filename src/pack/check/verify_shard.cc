@@ -16,7 +16,15 @@
 namespace recpack::pack {
 namespace {
 
-// Sounds that begin as WAV are parsed: any samples are right.
+void CheckWav(ByteView file) {
+  try {
+    ParseWav(file);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUnsupported) throw;  // such as A-law: not damage
+  }
+}
+
+// Of sounds, those that begin as WAV are parsed: any samples are right.
 void DecodeFiles(const ExampleView& view, const PictureFeatures& pictures) {
   for (const auto& feature : view) {
     if (feature.kind() != FeatureKind::kBytes) continue;
@@ -26,7 +34,7 @@ void DecodeFiles(const ExampleView& view, const PictureFeatures& pictures) {
         if (must_be || BeginsAsPicture(value)) {
           DecodeImage(value, {});
         } else if (DetectSoundFormat(value) == "WAV") {
-          ParseWav(value);
+          CheckWav(value);
         }
       } catch (const Error& error) {
         throw Error(error.kind(), format("feature '{}': {}", feature.name(), error.reason()));

@@ -65,7 +65,7 @@ double RoomInWaits(const std::vector<LoaderSample>& samples, const LoaderWork& w
   const LoaderSample* before = nullptr;
   for (const LoaderSample& sample : samples) {
     if (sample.process != work.process || sample.stats.number != work.number) continue;
-    if (before != nullptr) {
+    if (before != nullptr && before->stats.batches > 0) {  // not the wait for the first one
       const LoaderWork between = Between(*before, sample);
       const double wait = std::max(0.0, between.consumer_wait);
       room += wait * between.Share(Stage::kRoom);
