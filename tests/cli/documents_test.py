@@ -102,6 +102,9 @@ class Documents(unittest.TestCase):
             kind = cls.folder / 'photos' / ('train' if number < 4 else 'val') / f'class{number % 4}'
             kind.mkdir(parents=True, exist_ok=True)
             shutil.copy(GOLDEN / 'image' / 'real_420.jpg', kind / f'{number}.jpg')
+        for kind in 's16', 'f32':
+            (cls.folder / 'sounds' / kind).mkdir(parents=True)
+            shutil.copy(GOLDEN / 'audio' / f'{kind}.wav', cls.folder / 'sounds' / kind)
         (cls.folder / 'tars').mkdir()
         for number in range(4):
             with tarfile.open(cls.folder / 'tars' / f'x-{number:03}.tar', 'w') as archive:
