@@ -190,10 +190,12 @@ TEST_F(FolderSourceTest, FilesWithoutAWholeHeaderAreNamed) {
   Make("a.wav", "RIFF....");
   Make("b.mp3", std::string_view(PngHeader(4, 3)).substr(0, 12));
   const auto source = Open();
-  for (const auto& [item, name] : {std::pair(0, "a.wav"), {1, "b.mp3"}}) {
-    const Error error = ErrorOf([&] { ReadItem(*source, 0, static_cast<uint64_t>(item)); });
+  uint64_t item = 0;
+  for (const char* name : {"a.wav", "b.mp3"}) {
+    const Error error = ErrorOf([&] { ReadItem(*source, 0, item); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
     EXPECT_THAT(error.what(), HasSubstr(name));
+    ++item;
   }
 }
 
