@@ -44,7 +44,7 @@ packages_of() {
     wheel) echo python3-dev python3-venv ca-certificates ;;
     site) echo doxygen python3-venv ca-certificates ;;
     ci) echo git clang clang-format clang-tidy libclang-rt-dev g++-aarch64-linux-gnu qemu-user \
-        nasm curl unzip debootstrap libffi-dev zsh fish $(has_chromium && echo chromium) ;;
+        nasm advancecomp curl unzip debootstrap libffi-dev zsh fish $(has_chromium && echo chromium) ;;
     *)
       echo "setup: unknown set '$1'; choose from build, test, mpi, demo, interop, wheel, site, ci, all" >&2
       exit 2
