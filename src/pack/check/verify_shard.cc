@@ -24,7 +24,7 @@ void CheckWav(ByteView file) {
   }
 }
 
-// Of sounds, those that begin as WAV are parsed: any samples are right.
+// Sounds are parsed where they begin as WAV: any samples are right.
 void DecodeFiles(const ExampleView& view, const PictureFeatures& pictures) {
   for (const auto& feature : view) {
     if (feature.kind() != FeatureKind::kBytes) continue;

@@ -88,6 +88,15 @@ def kind_of(frame):
     return None
 
 
+def period_for(costs):
+    """Returns the mean period [s] between samples of which the latest ones cost so much [ns]."""
+    mean, least = sum(costs) / len(costs) / 1e9, min(costs) / 1e9
+    # The first samples are of imports, and come to code that none has come to: they say little of
+    # the others.
+    longest = max(_LONGEST, least / _COST) if len(costs) == _LATEST else _LONGEST
+    return min(max(_PERIOD, mean / _COST), longest)
+
+
 class _State:
     started = False
     settled = False  # it is known what this process does
@@ -214,9 +223,7 @@ class _Sampler:
             self.look()
             before, used = used, ran()
             self.costs = [*self.costs, used - before][-_LATEST:]
-            mean, least = sum(self.costs) / len(self.costs) / 1e9, min(self.costs) / 1e9
-            longest = max(_LONGEST, least / _COST)
-            self.period = max(_State.period, min(max(_PERIOD, mean / _COST), longest))
+            self.period = max(_State.period, period_for(self.costs))
         if _State.started:
             with self.busy:
                 self.write()
