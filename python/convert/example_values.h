@@ -40,7 +40,8 @@ class ExampleValues {
   void AddItem(Name name, nanobind::handle value);
   void AddBuffer(Name name, nanobind::handle value);
   void AddShape(Name name, const Py_buffer& view);
-  std::optional<ByteView> EncodeFile(Name name, nanobind::handle value);  // for Pillow images
+  std::optional<ByteView> EncodeFile(
+      Name name, nanobind::handle value);  // of a path, or for an image of Pillow
   static ByteView ViewBytes(nanobind::handle value);
   static ByteView EncodeText(Name name, nanobind::handle text);
   ByteView BufferBytes(const Py_buffer& view);

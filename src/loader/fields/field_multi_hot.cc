@@ -40,9 +40,11 @@ class MultiHotWriter final : public FieldWriter {
   void Write(const SampleRecord& sample, SampleTools&,
              std::span<uint8_t* const> out) const override {
     std::memset(out[0], 0, count_ * ElementBytes(field_.type));
-    if (field_.missing_ok && FindFeature(sample.example, field_.feature) == nullptr) return;
-    const FeatureView& feature = RequireFeature(sample.example, field_.feature);
-    if (feature.size() == 0) return;
+    const FeatureView* const found = field_.missing_ok
+                                         ? FindFeature(sample.example, field_.feature)
+                                         : &RequireFeature(sample.example, field_.feature);
+    if (found == nullptr || found->size() == 0) return;
+    const FeatureView& feature = *found;
     if (feature.kind() == FeatureKind::kInt64) {
       for (const int64_t index : feature.int64_values()) SetIndex(index, out[0]);
     } else if (feature.kind() == FeatureKind::kBytes) {

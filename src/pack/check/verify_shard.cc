@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "recpack/audio/wav.h"
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/example/view.h"
@@ -11,18 +10,11 @@
 #include "src/base/format.h"
 #include "src/pack/check/digested_file.h"
 #include "src/pack/check/picture_features.h"
+#include "src/pack/item/file_fields.h"
 #include "src/remote/store/data_files.h"
 
 namespace recpack::pack {
 namespace {
-
-void CheckWav(ByteView file) {
-  try {
-    ParseWav(file);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kUnsupported) throw;  // such as A-law: not damage
-  }
-}
 
 // Sounds are parsed where they begin as WAV: any samples are right.
 void DecodeFiles(const ExampleView& view, const PictureFeatures& pictures) {
@@ -34,7 +26,7 @@ void DecodeFiles(const ExampleView& view, const PictureFeatures& pictures) {
         if (must_be || BeginsAsPicture(value)) {
           DecodeImage(value, {});
         } else if (DetectSoundFormat(value) == "WAV") {
-          CheckWav(value);
+          ParseSupportedWav(value);
         }
       } catch (const Error& error) {
         throw Error(error.kind(), format("feature '{}': {}", feature.name(), error.reason()));

@@ -1,8 +1,10 @@
 // Turns a file into features: those of a sound where it is one, else those of an image.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "recpack/audio/wav.h"
 #include "recpack/base/bytes.h"
 #include "recpack/example/builder.h"
 #include "src/pack/item/image_fields.h"
@@ -15,6 +17,10 @@ struct FileNames {
   std::string_view label;
   std::string_view text;  // of the label
 };
+
+// Returns nullopt for a WAV file of an encoding that is not read, such as A-law: it is not damaged.
+// Throws as ParseWav() else.
+std::optional<WavSound> ParseSupportedWav(ByteView file);
 
 // Adds the features of the file called `name` (docs/reference/sources.md) and returns the names for
 // the others. A sound is what begins as a WAV file, or has the extension of a sound and is no

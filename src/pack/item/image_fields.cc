@@ -9,6 +9,7 @@
 #include "recpack/image/resize.h"
 #include "src/base/format.h"
 #include "src/pack/item/feature_names.h"
+#include "src/pack/item/with_path.h"
 
 namespace recpack::pack {
 namespace {
@@ -143,13 +144,7 @@ ImageView ImageFields::ProcessImage(ByteView bytes, std::string_view name) {
 }
 
 ImageView ImageFields::Process(ByteView bytes, std::string_view name) {
-  try {
-    return ProcessImage(bytes, name);
-  } catch (const Error& error) {
-    Place place = error.place();
-    place.path = name;
-    throw error.At(std::move(place));
-  }
+  return WithPath(name, [&] { return ProcessImage(bytes, name); });
 }
 
 }  // namespace recpack::pack
