@@ -18,19 +18,6 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-void Add(const FeatureView& feature, ExampleBuilder& builder) {
-  switch (feature.kind()) {
-    case FeatureKind::kBytes:
-      return builder.AddBytesList(feature.name(), feature.bytes_values());
-    case FeatureKind::kFloat:
-      return builder.AddFloatList(feature.name(), feature.float_values());
-    case FeatureKind::kInt64:
-      return builder.AddInt64List(feature.name(), feature.int64_values());
-    case FeatureKind::kNone:
-      return builder.AddNone(feature.name());
-  }
-}
-
 // Room for a function's arrays in memory shared with it, one after another. Behind a ragged array
 // is the number of its rows, i64.
 size_t Room(const ArraySpec& array) {
@@ -62,7 +49,7 @@ size_t Write(ExampleBuilder& builder, size_t at, std::span<uint8_t> memory) {
 CallMessage Write(SampleView& sample, size_t at, std::span<uint8_t> memory) {
   thread_local ExampleBuilder builder;
   builder.Clear();
-  for (const FeatureView& feature : sample.example) Add(feature, builder);
+  for (const FeatureView& feature : sample.example) builder.Add(feature.name(), feature);
   const CallKey key(sample.random);
   const PixelView& picture = sample.picture;
   const size_t picture_bytes = picture.row_bytes() * static_cast<size_t>(picture.height);

@@ -65,6 +65,19 @@ void ExampleBuilder::AddFloatList(std::string_view name, std::span<const float> 
   floats_.insert(floats_.end(), values.begin(), values.end());
 }
 
+void ExampleBuilder::Add(std::string_view name, const FeatureView& feature) {
+  switch (feature.kind()) {
+    case FeatureKind::kBytes:
+      return AddBytesList(name, feature.bytes_values());
+    case FeatureKind::kFloat:
+      return AddFloatList(name, feature.float_values());
+    case FeatureKind::kInt64:
+      return AddInt64List(name, feature.int64_values());
+    case FeatureKind::kNone:
+      return AddNone(name);
+  }
+}
+
 void ExampleBuilder::AddNone(std::string_view name) {
   entries_.push_back({.name = name, .kind = Kind::kNone});
 }

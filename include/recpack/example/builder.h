@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recpack/base/bytes.h"
+#include "recpack/example/view.h"
 
 namespace recpack {
 
@@ -22,6 +23,9 @@ class ExampleBuilder {
   void AddInt64List(std::string_view name, std::span<const int64_t> values);
   void AddFloat(std::string_view name, float value);
   void AddFloatList(std::string_view name, std::span<const float> values);
+
+  // Adds a parsed feature under `name`.
+  void Add(std::string_view name, const FeatureView& feature);
 
   // Adds a feature without a kind, as TensorFlow writes a Feature message with no field set.
   void AddNone(std::string_view name);

@@ -16,19 +16,6 @@ bool IsOfImage(std::string_view name) {
          name == kImageWidth;
 }
 
-void Copy(std::string_view name, const FeatureView& feature, Sample& sample) {
-  switch (feature.kind()) {
-    case FeatureKind::kBytes:
-      return sample.features.AddBytesList(name, feature.bytes_values());
-    case FeatureKind::kFloat:
-      return sample.features.AddFloatList(name, feature.float_values());
-    case FeatureKind::kInt64:
-      return sample.features.AddInt64List(name, feature.int64_values());
-    case FeatureKind::kNone:
-      return sample.features.AddNone(name);
-  }
-}
-
 const FeatureView* FindAny(const ExampleView& example, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (const FeatureView* feature = example.Find(name)) return feature;
@@ -74,7 +61,7 @@ void RecordRebuilder::Map(const ExampleView& example, const std::string& name, S
     } else if (target == "label") {
       AddLabel(kImageClassLabel, *feature, name, sample);
     } else {
-      Copy(target, *feature, sample);
+      sample.features.Add(target, *feature);
     }
   }
 }
@@ -85,7 +72,7 @@ void RecordRebuilder::CopyAll(const ExampleView& example, const std::string& nam
     if (&feature == label) {
       AddLabel(feature.name(), feature, name, sample);
     } else if (!images_change_ || !IsOfImage(feature.name())) {
-      Copy(feature.name(), feature, sample);
+      sample.features.Add(feature.name(), feature);
     }
   }
   if (!images_change_) return;
