@@ -133,6 +133,66 @@ class Shards(CliTest):
         self.assertEqual(len(here), 40)
         self.fails('cat', photos, '--record', 40, saying='the split has 40')
 
+    def test_ls_and_cat_of_several_paths_as_one_data_set(self):
+        more = self.folder / 'more.tfrecord'
+        shutil.copy(self.shard, more)
+        listed = self.json('ls', self.out, more)
+        self.assertEqual({name: split['records'] for name, split in listed['splits'].items()},
+                         {'train': 64, 'validation': 16, 'eval': 16, 'all': 32})
+        self.assertEqual(listed['class_names'], self.json('ls', self.out)['class_names'])
+        alone = self.json('ls', self.out, more, '--split', 'all')
+        self.assertEqual(list(alone['splits']), ['all'])
+        shards = sorted(self.out.glob('train-*.tfrecord'))  # as a shell expands it
+        self.assertEqual(self.json('ls', *shards)['splits']['train']['records'], 64)
+        self.assertEqual(self.cat(*shards, '--record', '40'), self.cat(self.out, '--record', '40'))
+        self.assertEqual(self.cat(*reversed(shards), '--record', '0'),
+                         self.cat(self.out, '--record', '32'))
+        self.fails('ls', self.shard, self.shard, saying='twice')
+        self.fails('cat', self.out, CIFAR / 'cifar-10-batches-py', saying='unlike the first')
+        self.pack(self.class_folder(), out='photos-packed')
+        self.fails('ls', self.out, self.folder / 'photos-packed', saying='other class names')
+
+    def cat(self, *arguments):
+        return json.loads(self.run_recpack('cat', *arguments, '--json').stdout)
+
+    def test_ls_and_cat_read_features_under_other_names(self):
+        fields = ['--field', 'caption=image,label=nothing;label']
+        listed = self.run_recpack('ls', self.out, *fields, '--json')
+        self.assertIn('not of these fields', listed.stderr)
+        features = json.loads(listed.stdout)
+        self.assertEqual(features['schema'],
+                         {'caption': {'kind': 'bytes', 'length': 1},
+                          'image': {'kind': 'bytes', 'length': 1},
+                          'image/class/label': {'kind': 'int64', 'length': 1},
+                          'label': {'kind': 'int64', 'length': 1}})
+        self.assertEqual({name: split['records'] for name, split in features['splits'].items()},
+                         {'train': 64, 'validation': 16, 'eval': 16})
+        plain = self.json('ls', self.out)['splits']['train']['classes']
+        self.assertEqual(self.json('ls', self.out, *fields, '--classes')['splits']['train']['classes'],
+                         plain)
+        record = self.cat(self.out, *fields)['features']['feature']
+        self.assertEqual(record['caption'], record['image'])
+        self.assertEqual(self.cat(self.out)['features']['feature'].keys(), {'image', 'label'})
+        self.assertEqual(
+            self.run_recpack('cat', self.out, *fields, '--feature', 'image/class/label').stdout,
+            self.run_recpack('cat', self.out, '--feature', 'label').stdout)
+        for command in ('ls', 'cat'):
+            self.fails(command, self.out, '--field', 'label=x', saying='no feature x')
+            self.fails(command, self.out, '--field', 'label', saying='not TARGET=FIELD')
+            self.fails(command, CIFAR / 'cifar-10-batches-py', *fields, saying='no fields to map')
+
+    def test_ls_and_cat_take_the_number_of_the_first_class(self):
+        shifted = ['--label-offset', '-1']  # labels are 1 to 10 then
+        plain = self.json('ls', self.out)['splits']['train']['classes']
+        classes = self.json('ls', self.out, *shifted, '--classes')['splits']['train']['classes']
+        self.assertEqual({int(label) - 1: count for label, count in classes.items()},
+                         {int(label): count for label, count in plain.items()})
+        label = int(self.run_recpack('cat', self.out, '--feature', 'label').stdout)
+        one_more = self.run_recpack('cat', self.out, '--feature', 'label', *shifted).stdout
+        self.assertEqual(int(one_more), label + 1)
+        self.fails('cat', self.out, '--label-offset', '10',
+                   saying=['record 0 of the split train', 'below the label offset'])
+
     def test_sheet(self):
         self.run_recpack('sheet', self.out, self.folder / 'a.png', '--columns', '4', '--rows', '2')
         self.run_recpack('sheet', self.out, self.folder / 'b.png', '--columns', '4', '--rows', '2')

@@ -57,11 +57,11 @@ class SurveyTest : public ::testing::Test {
 TEST_F(SurveyTest, ByTheIndexReadsTheFirstRecordsOnly) {
   DamageTheEnd(packed_.FindSplit("train")->shards[0].file);
   const Layout layout = FindLayout(folder_ / "out");
-  EXPECT_EQ(BytesToSurvey(layout), 0u);
-  const Survey survey = SurveyDataset(layout);
+  EXPECT_EQ(BytesToSurvey({layout}), 0u);
+  const Survey survey = SurveyDataset({layout});
   EXPECT_FALSE(survey.classes_counted);
   ExpectAsPacked(survey.manifest, false);
-  EXPECT_THROW(SurveyDataset(layout, {.classes = true}), Error);
+  EXPECT_THROW(SurveyDataset({layout}, {.classes = true}), Error);
 }
 
 TEST_F(SurveyTest, ReadsAllToCountTheClasses) {
@@ -72,23 +72,80 @@ TEST_F(SurveyTest, ReadsAllToCountTheClasses) {
         read = bytes;
         total = of;
       }};
-  const Survey survey = SurveyDataset(FindLayout(folder_ / "out"), options);
+  const Survey survey = SurveyDataset({FindLayout(folder_ / "out")}, options);
   EXPECT_TRUE(survey.classes_counted);
   ExpectAsPacked(survey.manifest, true);
   EXPECT_EQ(read, packed_.bytes());
   EXPECT_EQ(total, packed_.bytes());
 }
 
-TEST_F(SurveyTest, AnIndexThatDoesNotFitIsLeftAside) {
-  const std::string shard = folder_ / "out/" + packed_.FindSplit("train")->shards[2].file;
-  PosixFiles().Remove(shard);
+TEST_F(SurveyTest, ShardsThatNoIndexHasAreRead) {
+  const std::string out = folder_ / "out/";
+  const auto train = packed_.FindSplit("train")->shards;
+  PosixFiles().Remove(out + train[2].file);
+  WriteFileAtomically(PosixFiles(), out + "train-00003-of-00004.tfrecord",
+                      ReadWholeFile(PosixFiles(), out + train[0].file), false);
   const Layout layout = FindLayout(folder_ / "out");
-  const Survey survey = SurveyDataset(layout);
+  EXPECT_EQ(BytesToSurvey({layout}), train[0].bytes);
+  const Survey survey = SurveyDataset({layout});
+  EXPECT_FALSE(survey.classes_counted);
+  const ManifestSplit& found = *survey.manifest.FindSplit("train");
+  ASSERT_EQ(found.shards.size(), 3u);
+  EXPECT_EQ(found.records(), 2 * train[0].records + train[1].records);
+  EXPECT_TRUE(found.class_counts.empty());  // not those of one shard
+}
+
+TEST_F(SurveyTest, ADamagedIndexIsLeftAside) {
+  WriteFileAtomically(PosixFiles(), folder_ / "out/train.recindex", AsBytes("damaged"), false);
+  const Layout layout = FindLayout(folder_ / "out");
+  EXPECT_EQ(BytesToSurvey({layout}), packed_.FindSplit("train")->bytes());
+  const Survey survey = SurveyDataset({layout});
   EXPECT_FALSE(survey.classes_counted);  // of test
-  EXPECT_EQ(survey.manifest.FindSplit("train")->shards.size(), 2u);
-  EXPECT_FALSE(survey.manifest.FindSplit("train")->class_counts.empty());
+  EXPECT_EQ(survey.manifest.FindSplit("train")->class_counts,
+            packed_.FindSplit("train")->class_counts);
   EXPECT_TRUE(survey.manifest.FindSplit("test")->class_counts.empty());
-  EXPECT_GT(BytesToSurvey(layout), 0u);
+}
+
+TEST_F(SurveyTest, JoinsManifestsAndShardsOfSeveralLayouts) {
+  WriteManifest(PosixFiles(), folder_ / "out", packed_);
+  const std::string shard = folder_ / "out/" + packed_.FindSplit("train")->shards[0].file;
+  WriteFileAtomically(PosixFiles(), folder_ / "more.tfrecord", ReadWholeFile(PosixFiles(), shard),
+                      false);
+  const std::vector<Layout> layouts = {FindLayout(folder_ / "out"),
+                                       FindLayout(folder_ / "more.tfrecord")};
+  const Survey survey = SurveyDataset(layouts);
+  EXPECT_EQ(survey.manifest.records(),
+            packed_.records() + packed_.FindSplit("train")->shards[0].records);
+  EXPECT_EQ(survey.manifest.FindSplit("test")->class_counts,
+            packed_.FindSplit("test")->class_counts);
+  EXPECT_EQ(survey.manifest.class_names, packed_.class_names);
+  EXPECT_EQ(survey.manifest.schema.size(), packed_.schema.size());
+}
+
+TEST_F(SurveyTest, MappedRecordsSpeakForThemselves) {
+  WriteManifest(PosixFiles(), folder_ / "out", packed_);
+  const std::vector<Layout> layouts = {FindLayout(folder_ / "out")};
+  SurveyOptions options{
+      .map = [](ExampleView& record) { record.Alias(*record.begin(), "another"); }};
+  const Survey survey = SurveyDataset(layouts, options);
+  EXPECT_FALSE(survey.classes_counted);
+  EXPECT_EQ(survey.manifest.records(), packed_.records());
+  EXPECT_EQ(survey.manifest.schema.size(), packed_.schema.size() + 1);
+  options.classes = true;
+  ExpectAsPacked(
+      {.splits = SurveyDataset(layouts, options).manifest.splits, .schema = packed_.schema}, true);
+}
+
+TEST_F(SurveyTest, AnErrorOfTheMapNamesTheShard) {
+  const SurveyOptions options{
+      .map = [](ExampleView&) { throw Error(ErrorKind::kNotFound, "has no feature x"); }};
+  try {
+    SurveyDataset({FindLayout(folder_ / "out")}, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+    EXPECT_NE(error.place().path.find("out/test-00000"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

@@ -7,20 +7,22 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/text.h"
+#include "recpack/example/builder.h"
 #include "recpack/example/text.h"
 #include "recpack/example/view.h"
 #include "recpack/loader/dataset.h"
+#include "recpack/loader/feature_mapper.h"
 #include "src/base/format.h"
 #include "src/shards/index/pick.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/data_flags.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
 namespace {
 
 struct CatFlags {
-  std::string path;
-  std::string split;
+  DataFlags data;
   std::string records = "0";
   bool json = false;
   bool text = false;
@@ -78,14 +80,39 @@ void Print(std::string_view text) {
   throw Error(error.kind(),
               format("record {} of the split {}{}: {}", ordinal, split,
                      offset ? format(", byte {} in it", *offset) : "", error.reason()),
-              {.path = flags.path}, error.advice());
+              {.path = flags.data.paths.front()}, error.advice());
 }
 
 using Visit = std::function<void(uint64_t ordinal, ByteView payload)>;
 
+// Serialises records as a loader finds them: with the features of the field map, and labels that
+// begin at 0.
+class MappedRecords {
+ public:
+  explicit MappedRecords(const DatasetOptions& options)
+      : mapper_(options.fields, options.label_offset) {}
+
+  // Valid until the next call. Throws Error without a place.
+  ByteView Map(ByteView payload) {
+    view_.Parse(payload);
+    mapper_.Apply(view_);
+    builder_.Clear();
+    for (const FeatureView& feature : view_) builder_.Add(feature.name(), feature);
+    bytes_.resize(builder_.ByteSize());
+    builder_.SerializeTo(bytes_.data());
+    return bytes_;
+  }
+
+ private:
+  FeatureMapper mapper_;
+  ExampleView view_;
+  ExampleBuilder builder_;
+  ByteBuffer bytes_;
+};
+
 // Visits items that are not packed, as the records that packing would write.
-void VisitItems(const CatFlags& flags, const std::string& split, const Visit& visit) {
-  const Dataset dataset = Dataset::Open(flags.path, {.split = split});
+void VisitItems(const CatFlags& flags, const DatasetOptions& options, const Visit& visit) {
+  const Dataset dataset = Dataset::Open(flags.data.paths, options);
   const auto source = dataset.NewSource();
   ByteBuffer memory;
   for (const uint64_t ordinal : ParseRange(flags.records, dataset.records())) {
@@ -93,24 +120,35 @@ void VisitItems(const CatFlags& flags, const std::string& split, const Visit& vi
   }
 }
 
-void VisitShards(const CatFlags& flags, Layout layout, const Visit& visit) {
-  NoteUnfinished(layout);
-  if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
-  const LayoutSplit& split = layout.splits.front();
+Layout FindShards(const DataFlags& flags) {
+  std::vector<Layout> layouts;
+  for (const std::string& path : flags.paths) {
+    layouts.push_back(FindLayout(path));
+    NoteUnfinished(layouts.back());
+  }
+  return JoinLayouts(std::move(layouts));
+}
+
+void VisitShards(const CatFlags& flags, const LayoutSplit& split, const Visit& visit) {
   const Index index = OpenSplitIndex(split);
   VisitRecords(split, index, ParseRange(flags.records, index.record_count()), visit);
 }
 
 void RunCat(const CatFlags& flags) {
-  const bool is_unpacked = IsUnpacked(flags.path);
+  const bool is_unpacked = IsUnpacked(flags.data.paths);
+  DatasetOptions options = flags.data.options();
   std::optional<Layout> layout;
-  std::string split = flags.split;
+  std::string& split = options.split;
   if (is_unpacked) {
-    if (split.empty()) split = ListSplits(flags.path).front().name;
+    if (split.empty()) split = ListSplits(flags.data.paths, options).front().name;
   } else {
-    layout = FindLayout(flags.path);
+    layout = FindShards(flags.data);
     if (split.empty()) split = layout->splits.front().name;
+    layout = OnlySplit(std::move(*layout), split);
   }
+  // The items of sources are made of the mapped fields.
+  MappedRecords mapped(
+      {.fields = is_unpacked ? FieldMap() : options.fields, .label_offset = options.label_offset});
   std::string bytes;
   const auto show = [&](uint64_t ordinal, ByteView payload) {
     if (!flags.feature.empty()) {
@@ -127,16 +165,16 @@ void RunCat(const CatFlags& flags) {
   };
   const Visit visit = [&](uint64_t ordinal, ByteView payload) {
     try {
-      show(ordinal, payload);
+      show(ordinal, flags.data.maps() ? mapped.Map(payload) : payload);
     } catch (const Error& error) {
       if (!error.place().path.empty()) throw;  // error of the output
       FailInRecord(error, flags, split, ordinal);
     }
   };
   if (is_unpacked) {
-    VisitItems(flags, split, visit);
+    VisitItems(flags, options, visit);
   } else {
-    VisitShards(flags, std::move(*layout), visit);
+    VisitShards(flags, layout->splits.front(), visit);
   }
   if (!flags.out.empty()) WriteFileAtomically(PosixFiles(), flags.out, AsBytes(bytes), false);
 }
@@ -157,12 +195,10 @@ void AddCat(CLI::App& app, int& exit_code) {
   cat->footer(
       "Examples:\n  recpack cat shards --split train --record 0:3\n"
       "  recpack cat shards --record 7 --json\n"
-      "  recpack cat shards --record 7 --feature image/encoded --out seven.jpg");
-  cat->add_option(
-         "DATA", flags->path,
-         "A folder of shards, a shard, a pattern or a URL; class folders, tar archives, a list")
-      ->required();
-  cat->add_option("--split", flags->split, "Split (default: the first one)");
+      "  recpack cat shards --record 7 --feature image/encoded --out seven.jpg\n"
+      "  recpack cat shards/train-*.tfrecord --field picture=image");
+  AddDataFlags(*cat, flags->data);
+  cat->add_option("--split", flags->data.split, "Split (default: the first one)");
   cat->add_option("--record,--range", flags->records,
                   "Record or range A:B of the split, from 0 (default 0)");
   cat->add_flag("--json", flags->json, "Print Protocol Buffers' JSON, one line per record");

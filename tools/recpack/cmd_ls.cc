@@ -3,19 +3,20 @@
 #include <memory>
 
 #include "recpack/loader/dataset.h"
+#include "recpack/loader/feature_mapper.h"
 #include "src/base/format.h"
 #include "src/pack/check/survey.h"
 #include "src/remote/store/data_files.h"
 #include "src/shards/layout/layout.h"
 #include "tools/recpack/command.h"
+#include "tools/recpack/data_flags.h"
 #include "tools/recpack/output.h"
 
 namespace recpack::tool {
 namespace {
 
 struct LsFlags {
-  std::string path;
-  std::string split;
+  DataFlags data;
   bool shards = false;
   bool classes = false;
   bool json = false;
@@ -90,24 +91,28 @@ void Print(const Manifest& manifest, const Layout& layout, bool shards) {
 // Announce reads of this size, which would otherwise look as if the program hangs [bytes].
 constexpr uint64_t kWorthAWord = 1'000'000'000;
 
-Manifest Find(const Layout& layout, const LsFlags& flags) {
+Manifest Find(const std::vector<Layout>& layouts, const LsFlags& flags) {
   ProgressBar bar("reading", false);
-  const pack::SurveyOptions options{
+  const DatasetOptions data = flags.data.options();
+  const FeatureMapper mapper(data.fields, data.label_offset);
+  pack::SurveyOptions options{
       .classes = flags.classes,
       .progress = [&](uint64_t bytes, uint64_t total) { bar.Update(bytes, total); }};
-  const uint64_t bytes = pack::BytesToSurvey(layout, options);
+  if (flags.data.maps()) options.map = [&](ExampleView& record) { mapper.Apply(record); };
+  const uint64_t bytes = pack::BytesToSurvey(layouts, options);
   if (bytes >= kWorthAWord) {
     std::fprintf(stderr, "recpack: reading %s of shards: %s\n", BytesText(bytes).c_str(),
                  flags.classes ? "to count the classes"
                                : "there is neither a manifest nor an index that fits them "
                                  "(`recpack index` makes one)");
   }
-  pack::Survey survey = pack::SurveyDataset(layout, options);
+  pack::Survey survey = pack::SurveyDataset(layouts, options);
   bar.Clear();
   if (!survey.classes_counted) {
-    std::fprintf(stderr,
-                 "note: there is no manifest, and the index has no classes; "
-                 "--classes reads all records and counts them\n");
+    std::fprintf(stderr, "note: %s; --classes reads all records and counts them\n",
+                 flags.data.maps() ? "the index has no classes, and those of the manifest are not "
+                                     "of these fields"
+                                   : "there is no manifest, and the index has no classes");
   }
   return std::move(survey.manifest);
 }
@@ -138,15 +143,17 @@ size_t NoteOtherShards(const Layout& layout) {
 
 // Lists items that are not packed: splits and classes.
 void ListItems(const LsFlags& flags) {
-  const auto splits = ListSplits(flags.path);
-  const std::string first = flags.split.empty() ? splits.front().name : flags.split;
-  const Dataset dataset = Dataset::Open(flags.path, {.split = first});
+  DatasetOptions options = flags.data.options();
+  const std::string only = options.split;
+  const auto splits = ListSplits(flags.data.paths, options);
+  if (only.empty()) options.split = splits.front().name;
+  const Dataset dataset = Dataset::Open(flags.data.paths, options);
   Json json = {{"splits", Json::object()}, {"class_names", dataset.class_names()}};
   // Appends without looking for the name, which would be quadratic in the number of splits.
   auto& rows = json["splits"].get_ref<Json::object_t&>();
   if (!flags.json) std::printf("%-12s %14s\n", "split", "records");
   for (const SplitSize& split : splits) {
-    if (!flags.split.empty() && split.name != flags.split) continue;
+    if (!only.empty() && split.name != only) continue;
     if (flags.json) {
       rows.push_back({split.name, {{"records", split.records}}});
       continue;
@@ -160,31 +167,48 @@ void ListItems(const LsFlags& flags) {
   std::printf("not packed: `recpack pack` makes shards\n");
 }
 
-// Returns whether all shards in the manifest exist and have the right size.
+// Leaves only the split of this name, which some of the layouts may lack. Throws Error (kNotFound).
+void KeepSplit(const std::string& split, std::vector<Layout>& layouts, Layout& joined) {
+  if (split.empty()) return;
+  joined = OnlySplit(std::move(joined), split);
+  for (Layout& layout : layouts) {
+    std::erase_if(layout.splits, [&](const LayoutSplit& there) { return there.name != split; });
+  }
+}
+
+// Returns whether all shards in the manifests exist and have the right size.
 bool RunLs(const LsFlags& flags) {
-  if (IsUnpacked(flags.path)) {
+  const std::vector<std::string>& paths = flags.data.paths;
+  if (IsUnpacked(paths)) {
     ListItems(flags);
     return true;
   }
-  Layout layout = FindLayout(flags.path);
-  const auto unfinished = NoteUnfinished(layout);
-  if (const auto missing = unfinished ? std::nullopt : pack::FindMissingShards(layout)) {
-    std::fprintf(stderr, "note: %s\n", missing->Reason().c_str());
+  std::vector<Layout> layouts;
+  std::optional<pack::UnfinishedPack> unfinished;
+  for (const std::string& path : paths) {
+    const Layout& layout = layouts.emplace_back(FindLayout(path));
+    if (auto found = NoteUnfinished(layout)) unfinished = std::move(found);
   }
-  PrintNotices(layout);
-  if (!flags.split.empty()) layout = OnlySplit(std::move(layout), flags.split);
-  const Manifest manifest = Find(layout, flags);
+  CommonClassNames(layouts, paths);
+  Layout joined = JoinLayouts(layouts);
+  // Several paths may hold a part of the shards each.
+  const auto missing =
+      unfinished || paths.size() > 1 ? std::nullopt : pack::FindMissingShards(joined);
+  if (missing) std::fprintf(stderr, "note: %s\n", missing->Reason().c_str());
+  PrintNotices(joined);
+  KeepSplit(flags.data.split, layouts, joined);
+  const Manifest manifest = Find(layouts, flags);
   if (flags.json) {
-    Json json = ToJson(manifest, layout);
+    Json json = ToJson(manifest, joined);
     if (unfinished) {
       json["unfinished"] = {{"planned_shards", unfinished->planned},
                             {"missing_shards", unfinished->missing}};
     }
     PrintJson(json);
   } else {
-    Print(manifest, layout, flags.shards);
+    Print(manifest, joined, flags.shards);
   }
-  return NoteOtherShards(layout) == 0;
+  return NoteOtherShards(joined) == 0;
 }
 
 }  // namespace
@@ -195,12 +219,10 @@ void AddLs(CLI::App& app, int& exit_code) {
   ls->footer(
       "Exit code 1 if a shard in the manifest is missing or has another size.\n"
       "Examples:\n  recpack ls shards\n  recpack ls shards --json\n"
-      "  recpack ls 'others/*.tfrecord' --shards");
-  ls->add_option(
-        "DATA", flags->path,
-        "A folder of shards, a shard, a pattern or a URL; class folders, tar archives, a list")
-      ->required();
-  ls->add_option("--split", flags->split, "Only this split");
+      "  recpack ls 'others/*.tfrecord' --shards\n"
+      "  recpack ls shards/train-*.tfrecord --field picture=image --classes");
+  AddDataFlags(*ls, flags->data);
+  ls->add_option("--split", flags->data.split, "Only this split");
   ls->add_flag("--shards", flags->shards, "List every shard");
   ls->add_flag("--classes", flags->classes,
                "Count the classes even if all records must be read for it");

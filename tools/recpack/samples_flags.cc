@@ -9,6 +9,7 @@
 #include "recpack/base/file.h"
 #include "src/base/format.h"
 #include "src/base/parse_units.h"
+#include "tools/recpack/data_flags.h"
 #include "tools/recpack/numbers.h"
 
 namespace recpack::tool {
@@ -98,10 +99,7 @@ void AddSamplesFlags(CLI::App& command, SamplesFlags& flags) {
   command
       .add_option("--also", flags.also, "More shards or tar archives that belong to the data set")
       ->allow_extra_args(false);
-  command.add_option("--field", flags.fields,
-                     "TARGET=NAME,...: read features of DATA under other names");
-  command.add_option("--label-offset", flags.label_offset,
-                     "Number of the first class of DATA (1: labels are 1 to N)");
+  AddFieldFlags(command, flags.fields, flags.label_offset);
   command.add_option("--split", flags.split, "Split (default: train, or the only one)");
   command.add_option("--subset", flags.subset,
                      "Use only the records whose ordinals this file lists, one per line");

@@ -40,12 +40,14 @@ struct SplitSize {
   uint64_t records = 0;
 };
 
-// Returns the splits of the data set or source that Dataset::Open() opens at `path`, in their
+// Returns the splits of the data set or source that Dataset::Open() opens at `paths`, in their
 // order. Throws what Open() throws.
-std::vector<SplitSize> ListSplits(const std::string& path, const DatasetOptions& options = {});
+std::vector<SplitSize> ListSplits(const std::vector<std::string>& paths,
+                                  const DatasetOptions& options = {});
 
-// Tells whether `path` is a source of items that are not packed, as Dataset::Open() takes it.
-bool IsUnpacked(const std::string& path);
+// Tells whether `paths` are sources of items that are not packed, as Dataset::Open() takes them.
+// Throws Error: kInvalidArgument if there is no path, kUnsupported if their kinds differ.
+bool IsUnpacked(const std::vector<std::string>& paths);
 
 // Immutable and thread-safe. Cheap to copy.
 class Dataset {

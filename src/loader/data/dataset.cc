@@ -6,9 +6,9 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/text.h"
+#include "recpack/loader/feature_mapper.h"
 #include "src/base/format.h"
 #include "src/loader/data/dataset_digest.h"
-#include "src/loader/data/feature_mapper.h"
 #include "src/loader/data/item_store.h"
 #include "src/loader/data/record_store.h"
 #include "src/pack/item/source.h"
@@ -49,8 +49,13 @@ size_t Choose(const std::vector<std::string>& splits, const std::string& path,
               {.path = path}, "name one of: " + JoinNames(splits));
 }
 
-// Returns the common kind of source of all paths; empty: shards, or unknown.
+// Returns the common kind of source of all paths; empty: shards, or unknown. Throws Error
+// (kInvalidArgument, kUnsupported) if there is no path or if kinds differ.
 std::string FindKind(const std::vector<std::string>& paths) {
+  if (paths.empty()) {
+    throw Error(ErrorKind::kInvalidArgument, "no path of a data set is given", {},
+                "name a folder of shards, a shard, or a pattern");
+  }
   std::string kind = RecogniseOthers(paths.front());
   for (const std::string& path : paths) {
     if (RecogniseOthers(path) == kind) continue;
@@ -78,21 +83,25 @@ std::string MakeName(const std::vector<std::string>& paths) {
   return format("{} and {} more", paths.front(), paths.size() - 1);
 }
 
-// Labels must have the same meaning in all data sets; those without a manifest are not checked.
-std::vector<std::string> ClassNames(const std::vector<Layout>& layouts,
-                                    const std::vector<std::string>& paths) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < layouts.size(); ++i) {
-    if (!layouts[i].manifest || layouts[i].manifest->class_names.empty()) continue;
-    const auto& own = layouts[i].manifest->class_names;
-    if (!names.empty() && own != names) {
-      throw Error(ErrorKind::kInvalidArgument,
-                  "has other class names than the data sets listed before it", {.path = paths[i]},
-                  "pack them together, so that a label means the same in all");
-    }
-    names = own;
+// Finds the shards of each path.
+std::vector<Layout> FindLayouts(const std::vector<std::string>& paths) {
+  std::vector<Layout> layouts;
+  layouts.reserve(paths.size());
+  for (const std::string& path : paths) {
+    layouts.push_back(pack::FindFinishedLayout(path, paths.size() == 1));
   }
-  return names;
+  return layouts;
+}
+
+// Returns the number of the split's records, from the manifests or else from an index.
+uint64_t CountRecords(const LayoutSplit& split) {
+  uint64_t records = 0;
+  for (size_t i = 0; i < split.shards.size(); ++i) {
+    const auto listed = split.ListedAt(i);
+    if (!listed) return OpenSplitIndex(split).record_count();
+    records += listed->records;
+  }
+  return records;
 }
 
 }  // namespace
@@ -118,20 +127,13 @@ Dataset Dataset::Open(const std::string& path, const DatasetOptions& options) {
 }
 
 Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOptions& options) {
-  if (paths.empty()) {
-    throw Error(ErrorKind::kInvalidArgument, "no path of a data set is given", {},
-                "name a folder of shards, a shard, or a pattern");
-  }
+  const std::string kind = FindKind(paths);
   const std::string name = MakeName(paths);
-  if (const std::string kind = FindKind(paths); !kind.empty()) {
+  if (!kind.empty()) {
     return OfSource(OpenItems(kind, paths, options), name, options);
   }
-  std::vector<Layout> layouts;
-  layouts.reserve(paths.size());
-  for (const std::string& path : paths) {
-    layouts.push_back(pack::FindFinishedLayout(path, paths.size() == 1));
-  }
-  std::vector<std::string> class_names = ClassNames(layouts, paths);
+  std::vector<Layout> layouts = FindLayouts(paths);
+  std::vector<std::string> class_names = CommonClassNames(layouts, paths);
   const Layout layout = JoinLayouts(std::move(layouts));
   std::vector<std::string> splits;
   for (const LayoutSplit& split : layout.splits) splits.push_back(split.name);
@@ -142,23 +144,21 @@ Dataset Dataset::Open(const std::vector<std::string>& paths, const DatasetOption
                  MakeNotices(layout, split, !options.split.empty()));
 }
 
-bool IsUnpacked(const std::string& path) { return !RecogniseOthers(path).empty(); }
+bool IsUnpacked(const std::vector<std::string>& paths) { return !FindKind(paths).empty(); }
 
-std::vector<SplitSize> ListSplits(const std::string& path, const DatasetOptions& options) {
+std::vector<SplitSize> ListSplits(const std::vector<std::string>& paths,
+                                  const DatasetOptions& options) {
   std::vector<SplitSize> splits;
-  if (const std::string kind = RecogniseOthers(path); !kind.empty()) {
-    const auto source = OpenItems(kind, {path}, options);
+  if (const std::string kind = FindKind(paths); !kind.empty()) {
+    const auto source = OpenItems(kind, paths, options);
     for (const auto& split : source->splits()) {
       splits.push_back({split.name, split.items});
     }
     return splits;
   }
-  const Layout layout = pack::FindFinishedLayout(path, true);
+  const Layout layout = JoinLayouts(FindLayouts(paths));
   for (const LayoutSplit& split : layout.splits) {
-    SplitSize size{split.name};
-    for (const ListedShard& shard : split.listed) size.records += shard.records;
-    if (split.listed.empty()) size.records = OpenSplitIndex(split).record_count();
-    splits.push_back(std::move(size));
+    splits.push_back({split.name, CountRecords(split)});
   }
   return splits;
 }

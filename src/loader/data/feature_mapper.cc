@@ -1,4 +1,4 @@
-#include "src/loader/data/feature_mapper.h"
+#include "recpack/loader/feature_mapper.h"
 
 #include <iterator>
 

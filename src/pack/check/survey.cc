@@ -1,5 +1,8 @@
 #include "src/pack/check/survey.h"
 
+#include <algorithm>
+#include <atomic>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,9 +13,11 @@
 #include "recpack/example/schema.h"
 #include "recpack/example/view.h"
 #include "recpack/record/reader.h"
+#include "src/pack/item/with_path.h"
 #include "src/remote/store/data_files.h"
 #include "src/shards/files/progress_meter.h"
 #include "src/shards/index/fitting_index.h"
+#include "src/shards/index/indexed_shards.h"
 #include "src/shards/manifest/manifest_schema.h"
 #include "src/shards/manifest/sidecar.h"
 
@@ -35,6 +40,8 @@ std::optional<int64_t> FindLabel(const ExampleView& view) {
 // and then there is no schema.
 class RecordsSeen {
  public:
+  explicit RecordsSeen(const SurveyOptions& options) : options_(options) {}
+
   void Add(ByteView payload) {
     try {
       view_.Parse(payload);
@@ -42,6 +49,7 @@ class RecordsSeen {
       given_up_ = true;
       return;
     }
+    if (options_.map) options_.map(view_);
     if (const auto label = FindLabel(view_)) ++class_counts_[*label];
     if (schema_.records() < kSample) schema_.Add(view_);
   }
@@ -52,35 +60,92 @@ class RecordsSeen {
   }
 
  private:
+  const SurveyOptions& options_;
   ExampleView view_;
   SchemaBuilder schema_;
   std::map<int64_t, uint64_t> class_counts_;
   bool given_up_ = false;
 };
 
-class Surveyor {
+// Looks shards of a split up in the index of the split, or in those beside the shards.
+class SplitIndexes {
  public:
-  Surveyor(const Layout& layout, const SurveyOptions& options)
-      : layout_(layout),
-        options_(options),
-        meter_(options.progress, BytesToSurvey(layout, options)) {}
+  explicit SplitIndexes(const LayoutSplit& split)
+      : split_(split), fitting_(FittingIndex(split)), known_(split.name) {}
 
-  Survey Run() {
-    for (const LayoutSplit& split : layout_.splits) AddSplit(split);
-    return std::move(survey_);
+  // Thread-safe. Returns nullopt if no index has the shard, or if the manifest contradicts it.
+  std::optional<ShardSummary> Find(size_t shard) {
+    if (fitting_) return fitting_->shard(shard);
+    auto found = known_.FindSummary(split_.shards[shard]);
+    if (!found) return {};
+    const ListedShard indexed{.records = found->records, .bytes = found->file_bytes};
+    return split_.ListedAt(shard).value_or(indexed) == indexed ? found : std::nullopt;
   }
 
  private:
+  const LayoutSplit& split_;
+  std::optional<Index> fitting_;
+  KnownShards known_;
+};
+
+// Returns whether the layout's manifest says all.
+bool ManifestIsEnough(const Layout& layout, const SurveyOptions& options) {
+  return layout.manifest && !options.map;
+}
+
+ManifestSplit& FindOrAdd(const std::string& name, Manifest& manifest) {
+  const auto found = std::ranges::find(manifest.splits, name, &ManifestSplit::name);
+  if (found != manifest.splits.end()) return *found;
+  manifest.splits.push_back({.name = name});
+  return manifest.splits.back();
+}
+
+class Surveyor {
+ public:
+  Surveyor(const std::vector<Layout>& layouts, const SurveyOptions& options)
+      : options_(options), meter_(options.progress, BytesToSurvey(layouts, options)) {}
+
+  void Add(const Layout& layout) {
+    if (layout.manifest) AddFacts(*layout.manifest);
+    if (ManifestIsEnough(layout, options_)) return AddSplits(*layout.manifest);
+    for (const LayoutSplit& split : layout.splits) AddSplit(split);
+  }
+
+  Survey Take() { return std::move(survey_); }
+
+ private:
+  // What the records do not say.
+  void AddFacts(const Manifest& from) {
+    Manifest& into = survey_.manifest;
+    if (into.class_names.empty()) into.class_names = from.class_names;
+    std::ranges::copy(from.files, std::back_inserter(into.files));
+    std::ranges::copy(from.skipped, std::back_inserter(into.skipped));
+  }
+
+  void AddSplits(const Manifest& from) {
+    Manifest& into = survey_.manifest;
+    for (const ManifestSplit& split : from.splits) {
+      ManifestSplit& found = FindOrAdd(split.name, into);
+      for (const ManifestShard& shard : split.shards) found.shards.push_back(shard);
+      for (const auto& [label, count] : split.class_counts) found.class_counts[label] += count;
+    }
+    if (from.records() > 0) MergeSchema(from.schema, into.schema);
+  }
+
   void AddSplit(const LayoutSplit& split) {
-    const auto index = options_.classes ? std::nullopt : FittingIndex(split);
+    SplitIndexes indexes(split);
     std::vector<Sidecar> shards(split.shards.size());
+    std::atomic<bool> all_read = true;
     ParallelFor(shards.size(), options_.threads, [&](size_t, size_t i) {
-      shards[i] = index ? LookInto(split.shards[i], index->shard(i)) : Read(split.shards[i]);
+      const std::string path = split.shards[i];
+      const auto indexed = options_.classes ? std::nullopt : indexes.Find(i);
+      if (indexed) all_read = false;
+      WithPath(path, [&] { shards[i] = indexed ? LookInto(path, *indexed) : Read(path); });
     });
     Manifest& manifest = survey_.manifest;
-    ManifestSplit found{.name = split.name};
+    ManifestSplit& found = FindOrAdd(split.name, manifest);
     for (auto& shard : shards) {
-      if (index) {  // only the first records were read
+      if (!all_read) {  // of some shards the first records only
         survey_.classes_counted &= shard.class_counts.empty();
         shard.class_counts.clear();
       }
@@ -88,10 +153,9 @@ class Surveyor {
       if (shard.shard.records > 0) MergeSchema(shard.schema, manifest.schema);
       found.shards.push_back(shard.shard);
     }
-    manifest.splits.push_back(std::move(found));
   }
 
-  static Sidecar LookInto(const std::string& path, const ShardSummary& indexed) {
+  Sidecar LookInto(const std::string& path, const ShardSummary& indexed) const {
     Sidecar sidecar;
     sidecar.shard = {.file = indexed.name,
                      .records = indexed.records,
@@ -100,7 +164,7 @@ class Surveyor {
     auto file = remote::DataFiles().OpenForReading(path);
     RefuseOtherSize(path, file->Size(), indexed.file_bytes);
     RecordReader reader(std::move(file), {});
-    RecordsSeen seen;
+    RecordsSeen seen(options_);
     Record record;
     for (uint64_t i = 0; i < kSample && reader.Next(record); ++i) seen.Add(record.payload);
     seen.Finish(sidecar);
@@ -113,7 +177,7 @@ class Surveyor {
     sidecar.shard = {.file = path.substr(path.rfind('/') + 1), .bytes = file->Size()};
     RecordReader reader(std::move(file), {});
     sidecar.shard.compression = reader.compression();
-    RecordsSeen seen;
+    RecordsSeen seen(options_);
     uint64_t told = 0;  // bytes of the file reported so far
     for (Record record; reader.Next(record); ++sidecar.shard.records) {
       seen.Add(record.payload);
@@ -128,7 +192,6 @@ class Surveyor {
     return sidecar;
   }
 
-  const Layout& layout_;
   const SurveyOptions& options_;
   ProgressMeter meter_;
   Survey survey_;
@@ -136,18 +199,28 @@ class Surveyor {
 
 }  // namespace
 
-uint64_t BytesToSurvey(const Layout& layout, const SurveyOptions& options) {
+uint64_t BytesToSurvey(const std::vector<Layout>& layouts, const SurveyOptions& options) {
   uint64_t bytes = 0;
-  if (layout.manifest) return bytes;
-  for (const LayoutSplit& split : layout.splits) {
-    if (options.classes || !FittingIndex(split)) bytes += ShardBytes(split);
+  for (const Layout& layout : layouts) {
+    if (ManifestIsEnough(layout, options)) continue;
+    for (const LayoutSplit& split : layout.splits) {
+      SplitIndexes indexes(split);
+      for (size_t i = 0; i < split.shards.size(); ++i) {
+        if (!options.classes && indexes.Find(i)) continue;
+        bytes += remote::FileBytes(split.shards[i]).value_or(0);
+      }
+    }
   }
   return bytes;
 }
 
-Survey SurveyDataset(const Layout& layout, const SurveyOptions& options) {
-  if (layout.manifest) return {.manifest = *layout.manifest};
-  return Surveyor(layout, options).Run();
+Survey SurveyDataset(const std::vector<Layout>& layouts, const SurveyOptions& options) {
+  if (layouts.size() == 1 && ManifestIsEnough(layouts.front(), options)) {
+    return {.manifest = *layouts.front().manifest};
+  }
+  Surveyor surveyor(layouts, options);
+  for (const Layout& layout : layouts) surveyor.Add(layout);
+  return surveyor.Take();
 }
 
 }  // namespace recpack::pack

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
+#include "recpack/example/view.h"
 #include "src/shards/layout/layout.h"
 
 namespace recpack::pack {
@@ -12,6 +14,9 @@ struct SurveyOptions {
   int threads = 0;  // 0: AvailableThreads()
   // Count classes even if an index gives the number of records; this reads all records.
   bool classes = false;
+  // Changes each parsed record before it is looked at; called from several threads. Schema and
+  // classes are then taken from the records, not from a manifest. An Error gets the shard's path.
+  std::function<void(ExampleView& record)> map = {};
   // Called from time to time, never concurrently, from any thread: shard bytes read, and total.
   std::function<void(uint64_t bytes, uint64_t total_bytes)> progress = {};
 };
@@ -21,14 +26,15 @@ struct Survey {
   bool classes_counted = true;  // false: there are classes, but only the index was read
 };
 
-// Returns the shard bytes that SurveyDataset() would read; only a few if there is a manifest or an
-// index that fits the shards.
-uint64_t BytesToSurvey(const Layout& layout, const SurveyOptions& options = {});
+// Returns the bytes of the shards that SurveyDataset() would read as a whole: those that neither a
+// manifest nor an index describes.
+uint64_t BytesToSurvey(const std::vector<Layout>& layouts, const SurveyOptions& options = {});
 
-// Returns the layout's manifest if there is one. Otherwise, for each split: takes counts and sizes
-// from an index that fits the shards, and the schema from the first records of each shard; without
-// such an index, reads and checks every record and also counts the classes (the feature
-// `image/class/label` or `label`, if it is a single int64). Throws Error at the first damage.
-Survey SurveyDataset(const Layout& layout, const SurveyOptions& options = {});
+// Returns the layout's manifest if there is one. Otherwise, for each shard: takes its count and size
+// from the index beside it, and the schema from its first records; without such an index, reads and
+// checks every record. Counts the classes (the feature `image/class/label` or `label`, if it is a
+// single int64) of splits that are read as a whole. The manifests of several layouts are
+// joined as JoinLayouts() joins these. Throws Error at the first damage.
+Survey SurveyDataset(const std::vector<Layout>& layouts, const SurveyOptions& options = {});
 
 }  // namespace recpack::pack

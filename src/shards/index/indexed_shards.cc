@@ -52,4 +52,12 @@ std::optional<ShardEntries> KnownShards::Find(const std::string& path, bool is_l
   return {};
 }
 
+std::optional<ShardSummary> KnownShards::FindSummary(const std::string& path) {
+  const IndexedShards* known = FindIndex(path);
+  if (known == nullptr) return {};
+  const auto found = known->Find(fs::path(path).filename().string());
+  if (!found) return {};
+  return known->index().shard(*found);
+}
+
 }  // namespace recpack

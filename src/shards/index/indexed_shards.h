@@ -43,6 +43,9 @@ class KnownShards {
   // Error (kCorrupt).
   std::optional<ShardEntries> Find(const std::string& path, bool is_listed);
 
+  // Returns the index's line on the shard, without looking at its file; nullopt as Find().
+  std::optional<ShardSummary> FindSummary(const std::string& path);
+
  private:
   const IndexedShards* FindIndex(const std::string& shard);
 

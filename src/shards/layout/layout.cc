@@ -204,6 +204,22 @@ Layout JoinLayouts(std::vector<Layout> layouts) {
   return joined;
 }
 
+std::vector<std::string> CommonClassNames(const std::vector<Layout>& layouts,
+                                          const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    if (!layouts[i].manifest || layouts[i].manifest->class_names.empty()) continue;
+    const auto& own = layouts[i].manifest->class_names;
+    if (!names.empty() && own != names) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "has other class names than the data sets listed before it", {.path = paths[i]},
+                  "pack them together, so that a label means the same in all");
+    }
+    names = own;
+  }
+  return names;
+}
+
 uint64_t ShardBytes(const LayoutSplit& split) {
   uint64_t bytes = 0;
   for (const auto& path : split.shards) {

@@ -61,6 +61,12 @@ Layout FindDamagedLayout(const std::string& path);
 // if there are several layouts. Throws Error (kInvalidArgument) for a duplicate shard.
 Layout JoinLayouts(std::vector<Layout> layouts);
 
+// Returns the class names of the manifests. Labels must mean the same in all: throws Error
+// (kInvalidArgument) if names differ. Layouts without names are not checked. `paths`: where each
+// layout was found.
+std::vector<std::string> CommonClassNames(const std::vector<Layout>& layouts,
+                                          const std::vector<std::string>& paths);
+
 // Returns the total size of the split's shards. Missing files count as 0.
 uint64_t ShardBytes(const LayoutSplit& split);
 
