@@ -170,6 +170,13 @@ class WholeColumns(Packing):
         self.pack({'a': self.COLUMNS, 'b': self.COLUMNS}, progress=lambda *at: told.append(at))
         self.assertEqual(told[-1], (8, 8))
 
+    def test_labels_of_one_byte_in_rows_are_numbers(self):
+        labels = np.array([[6], [9], [255]], dtype='u1')  # as keras.datasets.cifar10.load_data() gives them
+        self.pack({'image': np.zeros((3, 2, 2, 3), 'u1'), 'label': labels, 'mask': np.ones((3, 2), 'u1')})
+        for row, record in enumerate(recpack_io.open(self.out)):
+            self.assertEqual((record['label'].tolist(), record['label'].dtype), ([labels[row, 0]], 'int64'))
+            self.assertEqual(record['mask'].dtype, 'uint8')
+
     def test_of_different_lengths(self):
         with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "'label' has 4 rows and 'age' has 3"):
             self.pack({'label': np.arange(4), 'age': [1, 2, 3]})

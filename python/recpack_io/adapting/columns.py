@@ -44,6 +44,11 @@ def _prepared(values: Any) -> Any:
     return list(map(float, values)) if kinds == {int, float} else values
 
 
+def _is_of_single_bytes(values: Any) -> bool:
+    """Tells whether rows are uint8 arrays of one element: numbers, such as the labels of Keras's CIFAR-10, not bytes."""
+    return _is_array(values) and values.dtype == np.uint8 and tuple(values.shape[1:]) == (1,)
+
+
 class Columns:
     """Records of columns, one a row.
 
@@ -63,13 +68,15 @@ class Columns:
                 raise InvalidArgumentError(f'the column {first!r} has {rows[first]:,} rows and {other!r} has '
                                            f'{rows[other]:,}: give columns of one length')
         self._length = rows[first]
+        self._single = {name for name, values in self._columns.items() if _is_of_single_bytes(values)}
 
     def __len__(self) -> int:
         return self._length
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for row in range(self._length):
-            yield {name: values[row] for name, values in self._columns.items()}
+            yield {name: values[row][0] if name in self._single else values[row]
+                   for name, values in self._columns.items()}
 
 
 def _rows(name: str, values: Any) -> int:
