@@ -1,8 +1,9 @@
-"""Exceptions of recpack: messages say what failed, where, and what to do."""
+"""Exceptions and warnings of recpack: messages say what failed, where, and what to do."""
 from __future__ import annotations
 
 import re
 import sys
+import warnings
 
 
 class DatasetWarning(UserWarning):
@@ -108,6 +109,14 @@ def add_note(error: BaseException, note: str) -> None:
     """Adds a note that says where a user function raised (Python 3.11 and later)."""
     if hasattr(error, 'add_note') and note not in getattr(error, '__notes__', ()):
         error.add_note(note)
+
+
+def warn(message: str, kind: type[Warning] = UserWarning) -> None:
+    """Warns at the line of the program that called this package."""
+    frame, level = sys._getframe(1), 2  # 1 is this function
+    while frame.f_back is not None and frame.f_globals.get('__name__', '').partition('.')[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level)
 
 
 def _restore(kind: type[RecpackError], args: tuple, state: dict) -> RecpackError:

@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recpack_io import _core, selecting
 from recpack_io.arguments import checks_arguments
-from recpack_io.errors import DatasetWarning
+from recpack_io.errors import DatasetWarning, warn
 from recpack_io.views import View
 
 Path = str | os.PathLike
@@ -126,7 +125,7 @@ def open(path: Path | Sequence[Path], *, split: str = '',  # noqa: A001
     dataset = Dataset([os.fspath(each) for each in paths], split, fields, label_offset, verify)
     for notice in dataset.notices():
         if 'assigned to the split' in notice:  # others tell what was chosen, not what is unclear
-            warnings.warn(notice, DatasetWarning, stacklevel=3)  # past the check of arguments
+            warn(notice, DatasetWarning)
     return dataset
 
 

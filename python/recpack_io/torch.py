@@ -7,7 +7,6 @@
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
@@ -19,7 +18,7 @@ from recpack_io._cuda import HostMemory
 from recpack_io.adapting.ahead import AheadLoader
 from recpack_io.arguments import checks_arguments
 from recpack_io.audits import Audit, merged
-from recpack_io.errors import InvalidArgumentError, UnsupportedError
+from recpack_io.errors import InvalidArgumentError, UnsupportedError, warn
 from recpack_io.fields import Field, recipe as fields_of
 from recpack_io.adapting.torch_batches import Batch, TupleBatch
 from recpack_io.adapting.torch_iterable import IterableDataset
@@ -65,7 +64,7 @@ def _page_locked(page_lock: bool | None, pin_memory: bool | None) -> bool | None
     locked = pin_memory if page_lock is None else page_lock
     if locked and not torch.cuda.is_available():
         name = 'pin_memory' if page_lock is None else 'page_lock'
-        warnings.warn(f'{name} has no effect: PyTorch finds no CUDA device', stacklevel=4)
+        warn(f'{name} has no effect: PyTorch finds no CUDA device')
         return False
     return locked
 

@@ -52,6 +52,9 @@ class Reading(InFolder):
         self.assertEqual(seen.filename, __file__)
         self.assertEqual(len(seen.warnings), 1)
         self.assertIn(str(seen.warning), dataset.notices())
+        with self.assertWarns(recpack_io.DatasetWarning) as seen:
+            recpack_io.Loader(self.folder / 'open', 'cifar10-eval', batch_size=8)
+        self.assertEqual(seen.filename, __file__)
         with warnings.catch_warnings():
             warnings.simplefilter('error')
             recpack_io.open(self.folder / 'clear')
