@@ -6,6 +6,7 @@
 // only so many samples of every rank, and of 100 ranks at most; nothing can be missed or doubled
 // then. Schedule and order are the loader's own. Prints one JSON object.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstdint>
@@ -61,6 +62,7 @@ class Bits {
     word |= bit;
     return was;
   }
+  void Prefetch(uint64_t number) const { __builtin_prefetch(&words_[number / 64], 1); }
   void Remove(uint64_t number) { words_[number / 64] &= ~(uint64_t{1} << (number % 64)); }
   const std::vector<uint64_t>& words() const { return words_; }
 
@@ -102,6 +104,7 @@ class Rank {
       }
     }
     EndRow();
+    for (; marked_ < counted_; ++marked_) Mark(marked_);
     for (const uint64_t shard : shards_) seen_.shards.Remove(shard);
     result_.shards = shards_.size();
     return result_;
@@ -121,11 +124,22 @@ class Rank {
     for (const uint64_t record : pending_) {
       if (record != next) ++result_.reads;
       next = record + 1;
-      if (!job_.most && seen_.records.Add(record)) ++seen_.doubled;
+      if (!job_.most) Count(record);
       const uint64_t shard = record / job_.shard_records();
       if (!seen_.shards.Add(shard)) shards_.push_back(shard);
     }
     pending_.clear();
+  }
+
+  // Marks a record when its word, which is far from the last one's, has come from memory.
+  void Count(uint64_t record) {
+    if (counted_ - marked_ == coming_.size()) Mark(marked_++);
+    seen_.records.Prefetch(record);
+    coming_[counted_++ % coming_.size()] = record;
+  }
+
+  void Mark(uint64_t i) {
+    if (seen_.records.Add(coming_[i % coming_.size()])) ++seen_.doubled;
   }
 
   const Job& job_;
@@ -135,6 +149,8 @@ class Rank {
   Seen& seen_;
   RankResult result_;
   uint64_t at_row_ = 0;
+  std::array<uint64_t, 32> coming_;  // the last records
+  uint64_t counted_ = 0, marked_ = 0;
   std::vector<uint64_t> pending_;
   std::vector<uint64_t> shards_;
 };
