@@ -1,6 +1,6 @@
 """A Trainer of transformers with a callback that logs to a slow server after each step.
 
-environment: huggingface; cause: host, model
+environment: huggingface; cause: host
 """
 import tempfile
 import time

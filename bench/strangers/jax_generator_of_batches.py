@@ -1,6 +1,6 @@
 """A training in JAX on batches of the program's own generator.
 
-environment: jax; cause: unknown, training thread, user function, host
+environment: jax; cause: training thread
 """
 import jax
 import jax.numpy as jnp

@@ -1,6 +1,6 @@
 """A training in JAX that checks its weights one by one on the host after each step.
 
-environment: jax; cause: unknown, host, model
+environment: jax; cause: host
 """
 import jax
 import jax.numpy as jnp

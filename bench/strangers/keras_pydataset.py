@@ -1,6 +1,6 @@
 """A PyDataset of Keras that makes its batches in Python.
 
-environment: tf; cause: user function, unknown, training thread, interpreter lock, host, model
+environment: tf; cause: user function, interpreter lock
 """
 import keras
 import numpy

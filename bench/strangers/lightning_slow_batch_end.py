@@ -1,6 +1,6 @@
 """A LightningModule that writes a log to a slow disk at the end of each batch.
 
-environment: lightning; cause: host, model
+environment: lightning; cause: host
 """
 import time
 import lightning

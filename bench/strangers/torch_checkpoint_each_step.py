@@ -1,6 +1,6 @@
 """Writes a checkpoint after every step, and syncs it.
 
-environment: vision; cause: host, model
+environment: vision; cause: host
 """
 import os
 import tempfile

@@ -1,6 +1,6 @@
 """Reads a table anew for each sample, by pandas.
 
-environment: ffcv; cause: user function, parse, other, unknown
+environment: ffcv; cause: user function, parse
 """
 import io
 

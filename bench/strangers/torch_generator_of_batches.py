@@ -1,6 +1,6 @@
 """The program's own generator makes batches, with no loader at all.
 
-environment: vision; cause: training thread, user function, unknown, host
+environment: vision; cause: training thread
 """
 import torch
 from torch.utils.data import DataLoader, Dataset

@@ -1,6 +1,6 @@
 """Computes a confusion matrix in Python between batches.
 
-environment: vision; cause: host, model
+environment: vision; cause: host
 """
 import torch
 from torch.utils.data import DataLoader, TensorDataset

@@ -1,6 +1,6 @@
 """A multiprocessing pool makes the samples that a loop waits for.
 
-environment: vision; cause: user function, unknown
+environment: vision; cause: user function
 """
 import multiprocessing
 import torch

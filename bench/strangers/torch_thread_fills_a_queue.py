@@ -1,6 +1,6 @@
 """A thread of the program makes batches and hands them over in a queue.
 
-environment: vision; cause: user function, unknown, interpreter lock, training thread
+environment: vision; cause: user function
 """
 import queue
 import threading

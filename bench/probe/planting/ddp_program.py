@@ -8,14 +8,14 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 
 from python_program import Planted, flags, mean_step
-from torch_program import Items
+from torch_program import Items, Network
 
 
 def train(planted: Planted, suffers: bool) -> float:
     """Returns the mean step of this rank, which the exchange makes equal on all ranks."""
     torch.set_num_threads(1)
     planted.cause = 'function' if suffers else 'none'
-    model = DistributedDataParallel(torch.nn.Linear(16, 1))
+    model = DistributedDataParallel(Network(planted))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     batches = DataLoader(Items(planted), Planted.BATCH,
                          num_workers=planted.workers if suffers else 0)
@@ -24,8 +24,7 @@ def train(planted: Planted, suffers: bool) -> float:
 
     def step(number, batch):
         optimizer.zero_grad()
-        loss = model(batch).sum()
-        planted.device_works(number)
+        loss = model(batch, number).sum()
         loss.backward()  # gradients are exchanged
         optimizer.step()
 

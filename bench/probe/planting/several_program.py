@@ -8,6 +8,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from python_program import Planted, burn, flags, mean_step
+from torch_program import Network
 
 PACKED = gzip.compress(bytes(range(256)) * 64, 1)
 _CALIBRATION = 200  # pieces
@@ -49,7 +50,7 @@ class Items(Dataset):
 
 def train(planted: Planted, parts: dict[str, float]) -> float:
     torch.set_num_threads(1)
-    model = torch.nn.Linear(16, 1)
+    model = Network(planted)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     each = {cause: seconds * planted.workers / Planted.BATCH for cause, seconds in parts.items()}
     loader = DataLoader(Items(each, (planted.steps + 8) * Planted.BATCH), Planted.BATCH,
@@ -57,8 +58,7 @@ def train(planted: Planted, parts: dict[str, float]) -> float:
 
     def step(number, batch):
         optimizer.zero_grad()
-        model(batch).sum().backward()
-        planted.device_works(number)
+        model(batch, number).sum().backward()
         optimizer.step()
 
     return mean_step(planted, loader, step)

@@ -9,6 +9,18 @@ import tensorflow as tf  # noqa: E402
 from python_program import Planted, main, mean_step  # noqa: E402
 
 
+class Network(tf.keras.layers.Layer):
+    """A model whose call is the simulated device's work."""
+
+    def __init__(self, planted: Planted):
+        super().__init__(dtype='float64')
+        self.planted, self.weight = planted, tf.Variable(1.0, dtype=tf.float64)
+
+    def call(self, batch: tf.Tensor, step: int) -> tf.Tensor:
+        self.planted.device_works(step)
+        return self.weight * tf.reduce_mean(batch)
+
+
 def train(planted: Planted) -> float:
     def sample(position):
         if seconds := planted.item_seconds(int(position)):
@@ -24,11 +36,10 @@ def train(planted: Planted) -> float:
     batches = samples.batch(Planted.BATCH).prefetch(2)
     if planted.removed:
         batches = itertools.repeat(tf.zeros(Planted.BATCH, tf.float64))
-    weight = tf.Variable(1.0, dtype=tf.float64)
+    model = Network(planted)
 
     def step(number, batch):
-        weight.assign_sub(1e-6 * tf.reduce_mean(batch) * weight)
-        planted.device_works(number)
+        model.weight.assign_sub(1e-6 * model(batch, step=number))
 
     return mean_step(planted, batches, step)
 

@@ -41,6 +41,18 @@ class Items(Dataset):
         return torch.full((16,), float(position % 7))
 
 
+class Network(torch.nn.Module):
+    """A model whose forward pass is the simulated device's work."""
+
+    def __init__(self, planted: Planted):
+        super().__init__()
+        self.planted, self.layer = planted, torch.nn.Linear(16, 1)
+
+    def forward(self, batch: torch.Tensor, step: int) -> torch.Tensor:
+        self.planted.device_works(step)
+        return self.layer(batch)
+
+
 def fetched_by_a_thread(loader):
     """Fetches batches ahead in a thread and passes them through a queue."""
     batches, ended = queue.Queue(4), threading.Event()
@@ -92,7 +104,7 @@ def traced(model):
 
 def train(planted: Planted) -> float:
     torch.set_num_threads(1)
-    model = torch.nn.Linear(16, 1)
+    model = Network(planted)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     workers = 0 if planted.cause in ('training-thread', 'none') else planted.workers
     loader = DataLoader(Items(planted), Planted.BATCH, num_workers=workers)
@@ -102,8 +114,7 @@ def train(planted: Planted) -> float:
     def step(number, batch):
         with mark():
             optimizer.zero_grad()
-            model(batch).sum().backward()
-            planted.device_works(number)
+            model(batch, number).sum().backward()
             optimizer.step()
 
     batches = fetched_by_a_thread(loader) if planted.cause == 'background' else loader
