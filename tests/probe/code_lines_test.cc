@@ -120,6 +120,16 @@ TEST(NameLines, TheActionIsAtTheLineOfTheCauseThatItCures) {
   EXPECT_EQ(where(Bottleneck::kWorkers), "");
 }
 
+TEST(ActionText, NamesThePlaceUnlessTheTextDoes) {
+  const auto text = [](const std::string& of) {
+    return ActionText({.text = of, .saves = {}, .where = "t.py:1 (f)"});
+  };
+  EXPECT_EQ(text("make `f` (t.py:1) faster"), "make `f` (t.py:1) faster");
+  EXPECT_EQ(text("make it faster"), "make it faster; at t.py:1 (f)");
+  EXPECT_EQ(text("not t.py:12"), "not t.py:12; at t.py:1 (f)");
+  EXPECT_EQ(text("not at.py:1"), "not at.py:1; at t.py:1 (f)");
+}
+
 TEST(NameLines, LinesOfAFunctionAreOne) {
   const auto lines = LinesFrom({Sampled("worker||__getitem__|/a/t.py|8|slow|", 0.2),
                                 Sampled("worker||__getitem__|/a/t.py|9|slow|", 0.4),
@@ -209,6 +219,95 @@ TEST(NameLines, AnInputThatNothingReportsIsNotTheModel) {
   EXPECT_EQ(Decided(Bottleneck::kModel, LinesFrom({generator, model}), Band::kNotInput).bottleneck,
             Bottleneck::kModel)
       << "the waits were measured";
+}
+
+TEST(OwnCodeShare, IsOfWhatIsNeitherModelNorInput) {
+  const auto share = [](const char* phase, double seconds) {
+    return OwnCodeShare(
+        LinesFrom({Sampled("training thread||" + std::string(phase) + "|/a/t.py|6|log|", seconds),
+                   Sampled("training thread||import|/a/t.py|7|main|torch", 1),
+                   Sampled("training thread||model|/a/t.py|8|main|torch.sum", 2 - seconds)}));
+  };
+  EXPECT_NEAR(share("", 0.6), 0.3, 1e-9);
+  EXPECT_EQ(share("", 0.2), 0) << "little";
+  EXPECT_EQ(share("model", 1), 0);
+  EXPECT_EQ(share("generator", 1), 0);
+  EXPECT_EQ(OwnCodeShare({}), 0);
+}
+
+TEST(NameLines, ImportsAtTheFirstStepDoNotHideWhatIsWaitedFor) {
+  const auto lines =
+      LinesFrom({Sampled("worker||__getitem__|/a/t.py|41|make|", 1),
+                 Sampled("training thread||import|/a/t.py|8|main|torch.optim.SGD", 0.5),
+                 Sampled("training thread|lock|next batch|/a/t.py|7|main|", 0.4),
+                 Sampled("training thread||model|/a/t.py|8|main|torch.sum", 0.1)});
+  const Verdict verdict = Decided(Bottleneck::kModel, lines, Band::kUnknown);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
+  EXPECT_NEAR(*verdict.causes.at(0).saves, 0.8, 1e-9);
+  EXPECT_THAT(verdict.evidence.back(), HasSubstr("waits 80.0 % of its time"));
+}
+
+// A program of JAX, say, reports no steps.
+TEST(NameLines, WithoutStepsWhatOthersHandOverIsTheInput) {
+  const TimedEvent pool = Sampled("thread|||/a/t.py|18|make_batch|scipy.ndimage.rotate", 1);
+  const TimedEvent result = Sampled(
+      "training thread|lock|generator|/a/t.py|29|prefetched|concurrent.futures.Future.result", 0.6);
+  const TimedEvent step = Sampled("training thread|||/a/t.py|68|main|step", 0.4);
+  EXPECT_EQ(
+      Decided(Bottleneck::kUnknown, LinesFrom({pool, result, step}), Band::kUnknown).bottleneck,
+      Bottleneck::kFunction);
+  const TimedEvent compiled = Sampled("training thread|||/a/t.py|68|main|step", 1);
+  const TimedEvent python = Sampled("training thread|||/a/t.py|70|sample_batch|", 1);
+  EXPECT_EQ(Decided(Bottleneck::kUnknown, LinesFrom({python}), Band::kUnknown).bottleneck,
+            Bottleneck::kHost);
+  EXPECT_EQ(Decided(Bottleneck::kUnknown, LinesFrom({compiled}), Band::kUnknown).bottleneck,
+            Bottleneck::kUnknown)
+      << "this may be the model";
+}
+
+// Keras takes batches within a compiled function; the thread that feeds it waits in Python.
+TEST(NameLines, AnInputThreadThatWaitsForOthersWaitsForTheTraining) {
+  const TimedEvent maker = Sampled("thread|||/a/t.py|26|Rows.__getitem__|h5py.Dataset", 1);
+  const TimedEvent get =
+      Sampled("input thread|lock|generator|/b/keras.py|667|get|threading.Condition.wait", 0.7);
+  const TimedEvent computing =
+      Sampled("input thread||generator|/b/keras.py|667|get|threading.Condition.wait", 0.3);
+  const TimedEvent fit = Sampled("training thread|lock|model|/a/t.py|53|main|keras.Model.fit", 1);
+  const Verdict verdict =
+      Decided(Bottleneck::kUnknown, LinesFrom({maker, get, computing, fit}), Band::kUnknown);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
+  ASSERT_TRUE(verdict.line);
+  EXPECT_EQ(verdict.line->function, "Rows.__getitem__");
+}
+
+TEST(NameLines, TheWorkersFunctionIsTheCauseWhereOnlyLinesAreKnown) {
+  const auto decided = [](double share) {
+    return Decided(Bottleneck::kUnknown,
+                   LinesFrom({Sampled("worker||transformation|/a/t.py|48|warp|numpy.interp", share),
+                              Sampled(kIdle, 1 - share)}));
+  };
+  EXPECT_EQ(decided(0.9).bottleneck, Bottleneck::kFunction);
+  EXPECT_EQ(decided(0.9).evidence.size(), 1u);
+  EXPECT_EQ(decided(0.4).bottleneck, Bottleneck::kUnknown);
+}
+
+TEST(NameLines, RestartsAreAtWhatWorkersDoFirst) {
+  const auto lines =
+      LinesFrom({Sampled("worker||worker_init_fn|/a/t.py|21|build_table|", 0.4),
+                 Sampled("worker||__getitem__|/a/t.py|41|Photos.__getitem__|", 0.6)});
+  const Verdict verdict = Decided(Bottleneck::kRestarts, lines);
+  ASSERT_TRUE(verdict.line);
+  EXPECT_EQ(verdict.line->function, "build_table");
+}
+
+TEST(NameLines, TheInterpreterLockIsHeldByOtherThreads) {
+  const TimedEvent hog = Sampled("thread|||/a/t.py|80|compute|", 1);
+  const TimedEvent log = Sampled("training thread|interpreter lock||/a/t.py|6|log|", 0.5);
+  const auto named = [](const std::vector<TimedEvent>& events) {
+    return Decided(Bottleneck::kLock, LinesFrom(events), Band::kNotInput).line.value().function;
+  };
+  EXPECT_EQ(named({hog, log}), "compute");
+  EXPECT_EQ(named({log}), "log");
 }
 
 TEST(NameLines, OthersThatTakeTheProcessorsComeFirst) {

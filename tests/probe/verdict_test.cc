@@ -349,6 +349,57 @@ TEST(Verdict, WithoutAcceleratorsTheTrainingThreadIsTheDevice) {
   EXPECT_NEAR(verdict.breakdown.device, 0.99, 1e-9);
 }
 
+TEST(Verdict, CodeBesideAModelOnTheProcessorsIsTheHosts) {
+  const auto decided = [](double own, int64_t wait) {
+    TrainerSteps trainer = Trainer({.wait = wait});
+    trainer.device_seen = false;
+    Evidence evidence{.trainers = {trainer}, .accelerators = false};
+    evidence.lines = {
+        {.role = kTrainerRole, .file = "/a/t.py", .line = 6, .function = "log", .share = own},
+        {.role = kTrainerRole,
+         .phase = "model",
+         .file = "/a/t.py",
+         .line = 8,
+         .function = "main",
+         .share = 1 - own}};
+    return Decide(evidence);
+  };
+  const Verdict verdict = decided(0.4, 1);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kHost);
+  EXPECT_NEAR(verdict.breakdown.other, 0.4, 1e-9);
+  EXPECT_NEAR(verdict.breakdown.device, 0.59, 1e-9);
+  EXPECT_NEAR(*verdict.causes.at(0).saves, 0.4, 0.02);
+  ASSERT_TRUE(verdict.action);
+  EXPECT_EQ(verdict.action->where, "t.py:6 (log)");
+  EXPECT_EQ(decided(0.2, 1).bottleneck, Bottleneck::kModel);
+  const Verdict moderate = decided(0.4, 10);
+  EXPECT_EQ(moderate.band, Band::kModerately);
+  EXPECT_EQ(moderate.bottleneck, Bottleneck::kHost) << "what the waits are for is not known";
+  EXPECT_EQ(moderate.line.value().function, "log");
+}
+
+// An interval that begins below the limit does not need a cause of waits.
+TEST(Verdict, AnUndecidedShareDoesNotHideTheHost) {
+  TrainerSteps trainer = Trainer({.wait = 5});
+  trainer.device_seen = false;
+  Evidence evidence{.trainers = {trainer}, .accelerators = false};
+  evidence.lines = {
+      {.role = kTrainerRole, .file = "/a/t.py", .line = 6, .function = "log", .share = 0.9}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.band, Band::kUndecided);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kHost);
+}
+
+// Waits for input may be among the steps.
+TEST(Verdict, WithoutSeenWaitsTheStepIsNotTheModel) {
+  TrainerSteps trainer = Trainer({});
+  trainer.device_seen = false;
+  trainer.waits_seen = false;
+  const Verdict verdict = Decide({.trainers = {trainer}, .accelerators = false});
+  EXPECT_EQ(verdict.band, Band::kUnknown);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kUnknown);
+}
+
 TEST(Verdict, OneRankThatAllWaitFor) {
   const Verdict by_input =
       Decide({.trainers = {Trainer({.exchange = 40, .device = 60}, 100, 0),

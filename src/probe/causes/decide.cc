@@ -128,10 +128,15 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
   verdict.upper_bound = DevicesAreUnseen(evidence, trainers);
   verdict.steps_per_second = StepsPerSecond(trainers);
   verdict.breakdown = MeanBreakdown(trainers);
-  if (StepsAreOwnWork(evidence, trainers) && verdict.breakdown.device == 0) {
-    std::swap(verdict.breakdown.device, verdict.breakdown.other);
+  const bool waits_are_seen = WaitsAreSeen(evidence, trainers);
+  // Otherwise waits for input may be among it.
+  if (waits_are_seen && StepsAreOwnWork(evidence, trainers) && verdict.breakdown.device == 0) {
+    // The training thread computes the step, and what the program does beside the model.
+    const double other = std::min(verdict.breakdown.other, OwnCodeShare(evidence.lines));
+    verdict.breakdown.device = verdict.breakdown.other - other;
+    verdict.breakdown.other = other;
   }
-  if (WaitsAreSeen(evidence, trainers)) {
+  if (waits_are_seen) {
     EstimateInputShare(evidence, trainers, verdict);
     WidenByOthers(evidence, trainers, verdict.input_share);
     verdict.gain = {Gain(verdict.input_share.value), Gain(verdict.input_share.low),

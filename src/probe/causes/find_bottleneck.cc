@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "src/base/format.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/share/combine_steps.h"
@@ -91,7 +93,7 @@ void NameHiddenRank(const Evidence& evidence, const std::vector<TrainerSteps>& t
              *verdict.rank, trainers[longest].process, Percent(own), Percent(others)));
 }
 
-Cause HostCause(const Breakdown& parts, double saves) {
+Cause HostCause(const Breakdown& parts, std::optional<double> saves) {
   return {.bottleneck = Bottleneck::kHost,
           .saves = saves,
           .evidence = {format("{} of step time is neither input, exchange nor device work",
@@ -141,11 +143,15 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
   if (LaunchesAreSlow(situation.trainers, parts, found)) return;
   // The device's work, or the rest of the step, was not observed.
   if (verdict.upper_bound || verdict.band == Band::kUnknown) {
+    if (!evidence.accelerators && taken()) return;
     ClockIsThrottled(evidence, 0, found);
     return;
   }
   if (!found.causes.empty() && parts.other < Verdict::kWorthNaming) return;
-  found.causes.push_back(HostCause(parts, situation.pipeline.Saved(0, parts.other)));
+  // Where batches come late, what makes them, and how fast, is not known.
+  std::optional<double> saves;
+  if (verdict.band == Band::kNotInput) saves = situation.pipeline.Saved(0, parts.other);
+  found.causes.push_back(HostCause(parts, saves));
 }
 
 void FindOtherCauses(const Situation& situation, Found& found) {
@@ -210,9 +216,14 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
     FindOtherCauses(situation, found);
     Adopt(situation, std::move(found), verdict);
     if (verdict.bottleneck == Bottleneck::kSlowRank) NameRank(evidence, trainers, verdict);
+    if (verdict.band == Band::kUnknown && verdict.bottleneck == Bottleneck::kUnknown) {
+      DescribeNativeThreads(evidence, trainers, verdict);
+    }
     return;
   }
   FindInputCauses(situation, found);
+  // Where the cause of short waits is not found, there may be one that matters more.
+  if (found.causes.empty() && verdict.band != Band::kHighly) FindOtherCauses(situation, found);
   Adopt(situation, std::move(found), verdict);
   if (verdict.bottleneck == Bottleneck::kUnknown) {
     DescribeNativeThreads(evidence, trainers, verdict);

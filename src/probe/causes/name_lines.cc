@@ -14,11 +14,14 @@ namespace recpack::probe {
 namespace {
 
 constexpr double kMuch = 0.1;  // of the time of the threads of its role
-constexpr double kMost = 0.5;  // of the training thread's time
+// The least share that counts beside a model: a device that works for three quarters is the limit.
+constexpr double kBesideModel = 0.25;
+constexpr double kMost = 0.5;  // of the workers' time
 constexpr std::string_view kTransform = "transform ";
+constexpr std::string_view kImport = "import";
 
 // Whose lines may be the cause.
-enum class Where : uint8_t { kNowhere, kInput, kTrainer, kLoop, kEither };
+enum class Where : uint8_t { kNowhere, kInput, kStart, kThreads, kTrainer, kLoop, kEither };
 
 bool IsInput(Band band) { return band == Band::kModerately || band == Band::kHighly; }
 
@@ -40,13 +43,16 @@ Where PlaceOfCause(const Verdict& verdict) {
     case Bottleneck::kBatch:
     case Bottleneck::kWrite:
       return Where::kInput;
+    case Bottleneck::kRestarts:
+      return Where::kStart;
+    case Bottleneck::kLock:
+      return Where::kThreads;
     case Bottleneck::kTrainingThread:
+    case Bottleneck::kHost:
       return Where::kTrainer;
     case Bottleneck::kUnknown:
     case Bottleneck::kInterference:
     case Bottleneck::kQuota:
-    case Bottleneck::kLock:
-    case Bottleneck::kHost:
     case Bottleneck::kModel:
     case Bottleneck::kLaunch:
       return ByBand(verdict.band);
@@ -64,7 +70,7 @@ bool IsHandingOver(const CodeLine& line) {
 }
 
 bool MayCause(const CodeLine& line) {
-  return line.phase != "model" && line.phase != "next batch" && line.phase != "import" &&
+  return line.phase != "model" && line.phase != "next batch" && line.phase != kImport &&
          !IsHandingOver(line);
 }
 
@@ -100,16 +106,50 @@ bool IsTrainer(const CodeLine& line) {
   return line.role == kTrainerRole || line.role == kProgramRole;
 }
 
-// Share of the training thread's time in which it waits for what others make.
+// Share of the training thread's time in which it waits for what others make. So does a thread that
+// makes its batches of what others hand over, where the training thread's own waits are not seen.
 double WaitsForOthers(const std::vector<CodeLine>& lines) {
+  double share = 0, input = 0, all = 0;  // the latter in seconds
+  for (const CodeLine& line : lines) {
+    const bool waits = line.phase == "next batch" || IsHandingOver(line);
+    if (IsTrainer(line)) {
+      all = line.seconds / line.share;
+      if (waits) share += line.share;
+    } else if (line.role == kInputRole && IsHandingOver(line)) {
+      input += line.seconds * line.blocked;
+    }
+  }
+  return all > 0 ? std::max(share, std::min(1.0, input / all)) : share;
+}
+
+// Share of the training thread's time in which libraries import others, as at the first step.
+double Imports(const std::vector<CodeLine>& lines) {
   double share = 0;
   for (const CodeLine& line : lines) {
-    if (IsTrainer(line) && (line.phase == "next batch" || IsHandingOver(line))) share += line.share;
+    if (IsTrainer(line) && line.phase == kImport) share += line.share;
   }
   return share;
 }
 
+// Converts a share of the training thread's time to one without imports, which may last longer than
+// a short training.
+double OfTraining(double share, const std::vector<CodeLine>& lines) {
+  const double trains = 1 - Imports(lines);
+  return trains > 0 ? std::min(1.0, share / trains) : 0;
+}
+
+// The function that workers run before they make samples.
+std::optional<CodeLine> FindStart(std::vector<CodeLine> lines) {
+  std::erase_if(lines, [](const CodeLine& line) {
+    return !line.phase.empty() && line.phase != "worker_init_fn";
+  });
+  return FindFunction(lines, {kWorkerRole});
+}
+
 std::optional<CodeLine> FindCause(const std::vector<CodeLine>& lines, Where where) {
+  if (where == Where::kStart) return FindStart(lines);
+  // Those that hold the lock while the training thread waits for it.
+  if (where == Where::kThreads) return FindFunction(lines, {kInputRole, kThreadRole});
   auto own = FindFunction(lines, {kTrainerRole, kProgramRole});
   if (where == Where::kLoop || where == Where::kTrainer) return own;
   if (where == Where::kEither && own && own->share > WaitsForOthers(lines)) return own;
@@ -122,21 +162,40 @@ std::optional<CodeLine> FindCause(const std::vector<CodeLine>& lines, Where wher
   return thread ? thread : own;
 }
 
-// The input of a program that no known library loads is taken for the device's work, as nothing
-// reports a wait for it: where its line takes most of the training thread's time, or is what that
-// thread waits for, it is the cause.
-void CorrectCause(const CodeLine& line, Verdict& verdict) {
-  if (verdict.band != Band::kUnknown || verdict.bottleneck != Bottleneck::kModel) return;
-  const double share = IsTrainer(line) ? line.share : WaitsForOthers(verdict.lines);
-  if (share < kMost) return;
+// Waits for an input of which only lines are known: the workers' function is the cause.
+void NameFunction(const CodeLine& line, Verdict& verdict) {
+  if (!IsInput(verdict.band) || verdict.bottleneck != Bottleneck::kUnknown) return;
+  if (line.role != kWorkerRole || line.share < kMost) return;
+  verdict.bottleneck = Bottleneck::kFunction;
+  verdict.evidence.clear();
+  verdict.causes = {
+      {.bottleneck = verdict.bottleneck, .saves = std::min(line.share, verdict.input_share.value)}};
+  verdict.cure.clear();
+  verdict.action = Action{.bottleneck = verdict.bottleneck, .saves = verdict.causes[0].saves};
+}
+
+// Nothing reports a wait for the input of a program that no known library loads: corrects the cause
+// by the lines, by what the training thread does beside the model, and what it waits for.
+void CorrectCause(const Evidence& evidence, const CodeLine& line, Verdict& verdict) {
+  const bool may_be_wrong =
+      verdict.bottleneck == Bottleneck::kModel || verdict.bottleneck == Bottleneck::kUnknown;
+  if (verdict.band != Band::kUnknown || !may_be_wrong) return;
   const bool makes_batches = line.phase == "generator" || line.phase == "input";
+  // Without steps: a call of a compiled one would look like the program's own code.
+  const bool has_steps = !evidence.trainers.empty() || verdict.bottleneck == Bottleneck::kModel;
+  const bool may_be_step = IsTrainer(line) && !makes_batches && !line.calling.empty();
+  if (!has_steps && may_be_step) return;
+  const double share =
+      OfTraining(IsTrainer(line) ? line.share : WaitsForOthers(verdict.lines), verdict.lines);
+  if (share < kBesideModel) return;
   verdict.bottleneck = !IsTrainer(line) ? Bottleneck::kFunction
                        : makes_batches  ? Bottleneck::kTrainingThread
                                         : Bottleneck::kHost;
   verdict.evidence.clear();
   if (!IsTrainer(line)) {
-    verdict.evidence.push_back(format(
-        "the training thread waits {} of its time for what others hand over", Percent(share)));
+    verdict.evidence.push_back(
+        format("the training thread waits {} of its time for what others hand over{}",
+               Percent(share), Imports(verdict.lines) > 0 ? ", imports left out" : ""));
   }
   verdict.causes = {
       {.bottleneck = verdict.bottleneck, .saves = share, .evidence = verdict.evidence}};
@@ -185,13 +244,25 @@ std::string CureOfLine(const CodeLine& line, const std::vector<CodeLine>& lines,
 
 }  // namespace
 
+double OwnCodeShare(const std::vector<CodeLine>& lines) {
+  std::vector<CodeLine> own = lines;
+  std::erase_if(own, [](const CodeLine& line) { return !line.phase.empty(); });
+  const auto function = FindFunction(own, {kTrainerRole, kProgramRole});
+  return function ? OfTraining(function->share, lines) : 0;
+}
+
 void NameLines(const Evidence& evidence, Verdict& verdict) {
   verdict.lines = evidence.lines;
   const Where where = PlaceOfCause(verdict);
   if (where == Where::kNowhere) return;
-  const auto cause = verdict.line = FindCause(verdict.lines, where);
+  auto cause = FindCause(verdict.lines, where);
+  if (!cause && where == Where::kThreads) {
+    cause = FindCause(verdict.lines, ByBand(verdict.band));
+  }
+  verdict.line = cause;
   if (!cause) return;
-  CorrectCause(*cause, verdict);
+  NameFunction(*cause, verdict);
+  CorrectCause(evidence, *cause, verdict);
   // Where others take the processors, the line is only where that hurts.
   const bool others =
       verdict.bottleneck == Bottleneck::kInterference || verdict.bottleneck == Bottleneck::kQuota;
@@ -202,6 +273,10 @@ void NameLines(const Evidence& evidence, Verdict& verdict) {
   if (verdict.causes.empty()) return;
   Cause& first = verdict.causes.front();
   first.where = format("{} ({})", CausePlace(*cause, verdict.lines), Subject(*cause));
+  // The host has no usual cure.
+  if (!verdict.action && first.bottleneck == Bottleneck::kHost) {
+    verdict.action = Action{.bottleneck = first.bottleneck, .saves = first.saves};
+  }
   // A setting that saves as much lies elsewhere.
   if (verdict.action && verdict.action->bottleneck == first.bottleneck) {
     verdict.action->text = verdict.cure;

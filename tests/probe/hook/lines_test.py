@@ -14,10 +14,10 @@ class Data:
     def __getitem__(self, item):
         return make(item)
 
-def serve(count, start='fork'):
+def serve(count, start='fork', init_fn=None):
     context = multiprocessing.get_context(start)
     asked = context.Queue()
-    process = context.Process(target=worker._worker_loop, args=(Data(), asked))
+    process = context.Process(target=worker._worker_loop, args=(Data(), asked, init_fn))
     process.start()
     for item in range(count): asked.put(item)
     asked.put(None)
@@ -108,6 +108,54 @@ class Lines(HookTest):
         self.assertLess(abs(line.line - self.planted()[0]), 2)  # or the loop's own line
         self.assertIn(line.waits, ('', 'processor'))
 
+    def test_what_a_worker_does_before_its_first_sample(self):
+        told = self.run_program(WORKER + textwrap.dedent('''
+            def make(item): pass
+            def read_table(worker):
+                time.sleep(1)  # planted
+            serve(1, init_fn=read_table)
+            '''))
+        line = self.longest(told.files[int(told.out)], 'worker')
+        self.assertEqual((line.part, [line.line], line.function), ('worker_init_fn', self.planted(), 'read_table'))
+
+    def test_saving_a_model_is_not_its_work(self):
+        self.module('keras.src.utils.traceback_utils', '''
+            def filter_traceback(call):
+                def error_handler(*given): return call(*given)
+                return error_handler
+            ''')
+        self.module('keras.src.saving.saving_lib', '''
+            import time
+            def save_weights_only(model): time.sleep(0.01)
+            ''')
+        self.module('keras.src.models.model', '''
+            import time
+            from keras.src.saving import saving_lib
+            from keras.src.utils.traceback_utils import filter_traceback
+            class Model:
+                @filter_traceback
+                def save_weights(self): saving_lib.save_weights_only(self)
+                @filter_traceback
+                def fit(self, calls):
+                    time.sleep(0.3)
+                    for call in calls: call()
+            ''')
+        told = self.run_program('''
+            from keras.src.models.model import Model
+            model = Model()
+            def callback():
+                model.save_weights()  # planted
+            optimizer = SGD()
+            for _ in range(150):
+                optimizer.step()
+                callback()
+            model.fit([])
+            ''')
+        by_part = {line.part: line for line in self.lines(told.events) if line.role == 'training thread'}
+        saving = by_part['']
+        self.assertEqual(([saving.line], saving.calling), (self.planted(), 'keras.src.models.model.Model.save_weights'))
+        self.assertEqual(by_part['model'].calling, 'keras.src.models.model.Model.fit')
+
     def test_what_a_line_calls_in_a_library(self):
         self.module('PIL.Image', '''
             import time
@@ -160,6 +208,18 @@ class Lines(HookTest):
         line = self.longest(told.events, 'training thread')
         self.assertEqual((line.part, [line.line], line.waits, line.function),
                          ('generator', self.planted(), 'sleep', 'batches'))
+
+    def test_an_expression_within_a_line_makes_no_batches(self):
+        told = self.run_program('''
+            def check():
+                return all(time.sleep(0.01) is None for _ in range(1))  # planted
+            optimizer = SGD()
+            for _ in range(150):
+                optimizer.step()
+                check()
+            ''')
+        line = self.longest(told.events, 'training thread')
+        self.assertEqual((line.part, [line.line]), ('', self.planted()))
 
     def test_code_between_batches(self):
         told = self.run_program('''

@@ -71,6 +71,18 @@ class Work(HookTest):
             ''')
         self.assertGreater(shares['decode'], 0.6, shares)
 
+    def test_operations_on_pictures_are_augmentation(self):
+        self.module('PIL.Image', '''
+            import time
+            class Image:
+                def paste(self): time.sleep(0.01)
+            ''')
+        shares = self.of_worker('''
+            from PIL.Image import Image
+            def make(item): Image().paste()
+            ''')
+        self.assertGreater(shares['augment'], 0.6, shares)
+
     def test_decompression(self):
         shares = self.of_worker('''
             import gzip, os
@@ -79,6 +91,17 @@ class Work(HookTest):
                 for _ in range(50): gzip.decompress(text)
             ''')
         self.assertGreater(shares['decompression'], 0.6, shares)
+
+    def test_the_directory_of_an_archive_is_the_function_s(self):
+        shares = self.of_worker('''
+            import io, zipfile
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, 'w') as archive:
+                for number in range(2000): archive.writestr(str(number), b'')
+            def make(item):
+                for _ in range(10): zipfile.ZipFile(packed)
+            ''', 60)
+        self.assertGreater(shares['user function'], 0.6, shares)
 
     def test_a_worker_that_waits(self):
         shares = self.of_worker('def make(item): pass', 1, seconds=4)

@@ -30,7 +30,8 @@ _END = 0.2  # s, at most, for the last record when the program ends
 _KINDS = {
     'torch.utils.data._utils.collate': events.BATCH_WORK,
     'PIL.ImageOps': events.AUGMENT, 'PIL.ImageEnhance': events.AUGMENT,
-    'PIL.ImageFilter': events.AUGMENT, 'torchvision.transforms': events.AUGMENT,
+    'PIL.ImageFilter': events.AUGMENT, 'PIL.ImageChops': events.AUGMENT,
+    'PIL.ImageDraw': events.AUGMENT, 'torchvision.transforms': events.AUGMENT,
     'albumentations': events.AUGMENT, 'kornia': events.AUGMENT, 'imgaug': events.AUGMENT,
     'PIL': events.DECODE, 'torchvision.io': events.DECODE, 'cv2': events.DECODE,
     'imageio': events.DECODE, 'simplejpeg': events.DECODE, 'turbojpeg': events.DECODE,
@@ -44,8 +45,11 @@ _KINDS = {
     'requests': events.STORAGE, 'http': events.STORAGE, 'ssl': events.STORAGE,
     'aiohttp': events.STORAGE,
 }
-# Functions of PIL.Image that do not decode, which happens at the first access to pixels.
-_OPERATIONS = {'resize', 'crop', 'transpose', 'rotate', 'transform', 'filter', 'thumbnail'}
+# Functions of PIL.Image that decode or lead to it. The first access to pixels is in PIL.ImageFile.
+_DECODING = {'open', 'load', 'init', 'preinit', '_getdecoder'}
+# Functions of zipfile that read an archive's directory, and decompress nothing.
+_DIRECTORY = {'__init__', '_RealGetContents', '_EndRecData', '_EndRecData64', '_decodeExtra', '_sanitize_filename',
+              'infolist', 'namelist', 'getinfo'}
 # Packages that call the program's input code. Frames outside them are not input.
 _CALLERS = ('torch.utils.data', 'torchdata', 'tensorflow', 'grain')
 _WAITING = {'threading', 'queue', 'selectors', 'multiprocessing', 'multiprocess', 'concurrent'}
@@ -57,8 +61,10 @@ def _is_in(module, packages):
 
 def _kind_of_module(module, function):
     """Returns None for an unknown module."""
-    if module == 'PIL.Image' and function in _OPERATIONS:
+    if module == 'PIL.Image' and function not in _DECODING:
         return events.AUGMENT
+    if module == 'zipfile' and function in _DIRECTORY:
+        return None
     while module:
         kind = _KINDS.get(module)
         if kind is not None:

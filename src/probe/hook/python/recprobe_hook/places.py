@@ -20,8 +20,9 @@ _LIBRARIES = {'recprobe_hook', 'recpack_io', 'torch', 'torchvision', 'tensorflow
               'grain', 'numpy', 'PIL'}
 # What calls a program's input code: module, and the part that the code called by it is.
 _FETCH = 'torch.utils.data._utils.fetch'
+_WORKER = 'torch.utils.data._utils.worker'
 _COLLATE = 'torch.utils.data._utils.collate'
-_CALLERS = {'torch.utils.data._utils.worker': '__getitem__',
+_CALLERS = {_WORKER: '__getitem__',
             'tensorflow.python.ops.script_ops': 'py_function',
             'tensorflow.python.data.ops.from_generator_op': 'generator',
             'recpack_io.calling': 'function', 'grain': 'transformation'}
@@ -32,8 +33,15 @@ _COMPOSES = ('Compose.', 'Sequential.', 'AugmentationSequential.')
 _BASES = ('', 'Transform', 'BasicTransform', 'ImageOnlyTransform', 'DualTransform', 'Module')
 _MODEL = ('torch.nn', 'torch.autograd', 'torch._tensor', 'torch.optim', 'torch._functorch',
           'torch._dynamo', 'torch._inductor', 'jax', 'jaxlib', 'keras', 'tensorflow')
-_MODULES = 'torch.nn.modules.module'  # what calls a module's forward()
-_WRAPPERS = ('wrapper', 'inner', 'decorate_context', '<lambda>')  # of decorators
+# What writes and reads models: it calls the above, too.
+_STORES = ('torch.serialization', 'torch.distributed.checkpoint', 'keras.src.saving',
+           'keras.src.legacy.saving', 'tensorflow.python.checkpoint',
+           'tensorflow.python.saved_model', 'tensorflow.python.training.saver', 'orbax',
+           'safetensors')
+# What calls the forward() of a module, or the call() of a layer.
+_MODULES = {'torch.nn.modules.module', 'keras.src.layers.layer', 'keras.src.ops.operation',
+            'keras.src.engine.base_layer'}
+_WRAPPERS = ('wrapper', 'inner', 'decorate_context', 'error_handler', '<lambda>')  # of decorators
 # Packages with which a worker waits for what it is to do.
 _WAITING = ('multiprocessing', 'multiprocess', 'queue', 'threading', 'selectors')
 _MOST = 4096  # code objects and lines that are remembered
@@ -146,7 +154,7 @@ def public_name(one):
 
 def _is_private(one):
     name = one.name.rpartition('.')[2]
-    return one.module == _MODULES or name in _WRAPPERS or \
+    return one.module in _MODULES or name in _WRAPPERS or \
         name.startswith('_') and not name.endswith('__')
 
 
@@ -158,6 +166,14 @@ def part_of_call(frame):
     if 'collate_fn' in line:
         return 'collate_fn'
     return '__iter__' if 'dataset_iter' in line else '__getitem__'
+
+
+def part_of_worker(frame):
+    """Returns 'worker_init_fn' if a frame of a DataLoader's worker calls that; '' otherwise."""
+    if frame.f_globals.get('__name__') != _WORKER:
+        return ''
+    line = line_of(frame.f_code.co_filename, frame.f_lineno)
+    return 'worker_init_fn' if 'init_fn(' in line else ''
 
 
 def _class_of(frame, one):
@@ -194,6 +210,11 @@ def made_at(name):
     return _made[name]
 
 
+def _generates(code):
+    """Tells generators from expressions within a line: all(... for ...)."""
+    return code.co_flags & _GENERATOR and code.co_name != '<genexpr>'
+
+
 class _Walk:
     """Looks at a stack from the innermost frame outward. Must not outlive a sample."""
 
@@ -203,7 +224,7 @@ class _Walk:
         self.member = None  # the frame of what a Compose calls
         self.transform = self.package = ''  # `torchvision.transforms.`
         self.part = ''
-        self.called = self.waits = self.model = self.generates = False
+        self.called = self.waits = self.model = self.stores = self.generates = False
 
     def over(self, frame):
         """Returns whether frames further out matter no more."""
@@ -212,8 +233,7 @@ class _Walk:
         if kind == USER:
             if self.user is None:
                 self.user = frame
-                self.generates = bool(frame.f_code.co_flags & _GENERATOR)
-            if not self.called and frame.f_code.co_flags & _GENERATOR:
+            if not self.called and _generates(frame.f_code):
                 self.generates = True
             self.member = frame
         elif kind == COMPOSE:
@@ -227,7 +247,7 @@ class _Walk:
                 return True
         elif kind == CALLER:
             self.called = True
-            self.part = self.part or one.part
+            self.part = self.part or part_of_worker(frame) or one.part
             return True
         elif kind == WAIT:
             if self.user is not None:  # the program's own code within the call for a batch
@@ -247,9 +267,10 @@ class _Walk:
                 if not _is_private(one):
                     self.library = frame
                 self.model = self.model or _is_in(one.module, _MODEL)
-            elif one.module == _MODULES:
+                self.stores = self.stores or _is_in(one.module, _STORES)
+            elif one.module in _MODULES:
                 self.model = True
-            if one.module != _MODULES:
+            if one.module not in _MODULES:
                 self.member = frame
         return False
 
@@ -283,7 +304,7 @@ def place_of(innermost):
         place.part = 'next batch'
     elif walk.generates:
         place.part = 'generator'
-    elif walk.model:
+    elif walk.model and not walk.stores:
         place.part = 'model'
     if walk.user is not None:
         one = about(walk.user)
