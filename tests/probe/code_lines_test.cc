@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/probe/causes/find_lines.h"
 #include "src/probe/causes/name_lines.h"
 #include "src/probe/verdict/line_text.h"
 #include "tests/probe/second.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/causes/find_lines.h"
 #include "src/probe/causes/name_lines.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/causes/shared_loader.h"

@@ -38,8 +38,9 @@ _STORES = ('torch.serialization', 'torch.distributed.checkpoint', 'keras.src.sav
            'keras.src.legacy.saving', 'tensorflow.python.checkpoint',
            'tensorflow.python.saved_model', 'tensorflow.python.training.saver', 'orbax',
            'safetensors')
-# What calls the forward() of a module, or the call() of a layer.
-_MODULES = {'torch.nn.modules.module', 'keras.src.layers.layer', 'keras.src.ops.operation',
+# What calls the forward() of a module, the call() of a layer, or the backward() of a function.
+_MODULES = {'torch.nn.modules.module', 'torch.autograd', 'torch.autograd.graph',
+            'torch.autograd.function', 'keras.src.layers.layer', 'keras.src.ops.operation',
             'keras.src.engine.base_layer'}
 _WRAPPERS = ('wrapper', 'inner', 'decorate_context', 'error_handler', '<lambda>')  # of decorators
 # Packages with which a worker waits for what it is to do.
