@@ -122,6 +122,23 @@ TEST_F(SurveyTest, JoinsManifestsAndShardsOfSeveralLayouts) {
   EXPECT_EQ(survey.manifest.schema.size(), packed_.schema.size());
 }
 
+TEST_F(SurveyTest, CountsOfAPartOfASplitAreLeftOut) {
+  WriteManifest(PosixFiles(), folder_ / "out", packed_);
+  PackOptions options;
+  options.out = folder_ / "more";
+  options.sync = false;
+  Pack(FakeSource({{"train", 40}}), options);
+  PosixFiles().Remove(folder_ / "more/manifest.json");  // its index does not count classes
+  const std::vector<Layout> layouts = {FindLayout(folder_ / "out"), FindLayout(folder_ / "more")};
+  const Survey survey = SurveyDataset(layouts);
+  EXPECT_FALSE(survey.classes_counted);
+  EXPECT_EQ(survey.manifest.FindSplit("train")->records(), 941u);
+  EXPECT_TRUE(survey.manifest.FindSplit("train")->class_counts.empty());
+  EXPECT_FALSE(survey.manifest.FindSplit("test")->class_counts.empty());
+  EXPECT_EQ(SurveyDataset(layouts, {.classes = true}).manifest.FindSplit("train")->class_counts,
+            (std::map<int64_t, uint64_t>{{0, 471}, {1, 470}}));
+}
+
 TEST_F(SurveyTest, MappedRecordsSpeakForThemselves) {
   WriteManifest(PosixFiles(), folder_ / "out", packed_);
   const std::vector<Layout> layouts = {FindLayout(folder_ / "out")};

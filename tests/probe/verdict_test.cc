@@ -390,6 +390,27 @@ TEST(Verdict, AnUndecidedShareDoesNotHideTheHost) {
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kHost);
 }
 
+// A training that waits is not limited by its model, nor by little code beside it.
+TEST(Verdict, WaitsWithoutACauseAreNotTheModels) {
+  const auto decided = [](double worker, double own) {
+    TrainerSteps trainer = Trainer({.wait = 10});
+    trainer.device_seen = false;
+    Evidence evidence{.trainers = {trainer}, .accelerators = false};
+    evidence.lines = {
+        {.role = kWorkerRole,
+         .phase = "transformation",
+         .file = "/a/t.py",
+         .line = 41,
+         .function = "warp",
+         .share = worker},
+        {.role = kTrainerRole, .file = "/a/t.py", .line = 6, .function = "log", .share = own}};
+    return Decide(evidence).bottleneck;
+  };
+  EXPECT_EQ(decided(0.9, 0.05), Bottleneck::kFunction);
+  EXPECT_EQ(decided(0.05, 0.05), Bottleneck::kUnknown);
+  EXPECT_EQ(decided(0.05, 0.5), Bottleneck::kHost);
+}
+
 // Waits for input may be among the steps.
 TEST(Verdict, WithoutSeenWaitsTheStepIsNotTheModel) {
   TrainerSteps trainer = Trainer({});

@@ -80,7 +80,8 @@ void Print(std::string_view text) {
   throw Error(error.kind(),
               format("record {} of the split {}{}: {}", ordinal, split,
                      offset ? format(", byte {} in it", *offset) : "", error.reason()),
-              {.path = flags.data.paths.front()}, error.advice());
+              {.path = flags.data.paths.size() == 1 ? flags.data.paths.front() : ""},
+              error.advice());
 }
 
 using Visit = std::function<void(uint64_t ordinal, ByteView payload)>;

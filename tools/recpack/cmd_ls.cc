@@ -103,16 +103,17 @@ Manifest Find(const std::vector<Layout>& layouts, const LsFlags& flags) {
   if (bytes >= kWorthAWord) {
     std::fprintf(stderr, "recpack: reading %s of shards: %s\n", BytesText(bytes).c_str(),
                  flags.classes ? "to count the classes"
-                               : "there is neither a manifest nor an index that fits them "
-                                 "(`recpack index` makes one)");
+                               : "no manifest and no index that fits describes them (`recpack "
+                                 "index` makes one)");
   }
   pack::Survey survey = pack::SurveyDataset(layouts, options);
   bar.Clear();
   if (!survey.classes_counted) {
     std::fprintf(stderr, "note: %s; --classes reads all records and counts them\n",
-                 flags.data.maps() ? "the index has no classes, and those of the manifest are not "
-                                     "of these fields"
-                                   : "there is no manifest, and the index has no classes");
+                 flags.data.maps()
+                     ? "the index has no classes, and those of the manifest are not "
+                       "of these fields"
+                     : "no manifest describes all shards, and an index has no classes");
   }
   return std::move(survey.manifest);
 }
@@ -187,7 +188,11 @@ bool RunLs(const LsFlags& flags) {
   std::optional<pack::UnfinishedPack> unfinished;
   for (const std::string& path : paths) {
     const Layout& layout = layouts.emplace_back(FindLayout(path));
-    if (auto found = NoteUnfinished(layout)) unfinished = std::move(found);
+    const auto found = NoteUnfinished(layout);
+    if (!found) continue;
+    if (!unfinished) unfinished.emplace();
+    unfinished->planned += found->planned;
+    unfinished->missing += found->missing;
   }
   CommonClassNames(layouts, paths);
   Layout joined = JoinLayouts(layouts);

@@ -156,7 +156,9 @@ std::vector<SplitSize> ListSplits(const std::vector<std::string>& paths,
     }
     return splits;
   }
-  const Layout layout = JoinLayouts(FindLayouts(paths));
+  std::vector<Layout> layouts = FindLayouts(paths);
+  CommonClassNames(layouts, paths);
+  const Layout layout = JoinLayouts(std::move(layouts));
   for (const LayoutSplit& split : layout.splits) {
     splits.push_back({split.name, CountRecords(split)});
   }

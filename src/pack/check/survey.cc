@@ -100,18 +100,30 @@ ManifestSplit& FindOrAdd(const std::string& name, Manifest& manifest) {
   return manifest.splits.back();
 }
 
+// Returns the splits that are surveyed by their shards, joined over the layouts.
+std::vector<LayoutSplit> SplitsToRead(const std::vector<Layout>& layouts,
+                                      const SurveyOptions& options) {
+  std::vector<Layout> read;
+  for (const Layout& layout : layouts) {
+    if (!ManifestIsEnough(layout, options)) read.push_back(layout);
+  }
+  if (read.empty()) return {};
+  return JoinLayouts(std::move(read)).splits;
+}
+
 class Surveyor {
  public:
   Surveyor(const std::vector<Layout>& layouts, const SurveyOptions& options)
       : options_(options), meter_(options.progress, BytesToSurvey(layouts, options)) {}
 
-  void Add(const Layout& layout) {
-    if (layout.manifest) AddFacts(*layout.manifest);
-    if (ManifestIsEnough(layout, options_)) return AddSplits(*layout.manifest);
-    for (const LayoutSplit& split : layout.splits) AddSplit(split);
+  Survey Run(const std::vector<Layout>& layouts) {
+    for (const Layout& layout : layouts) {
+      if (layout.manifest) AddFacts(*layout.manifest);
+      if (ManifestIsEnough(layout, options_)) AddSplits(*layout.manifest);
+    }
+    for (const LayoutSplit& split : SplitsToRead(layouts, options_)) AddSplit(split);
+    return std::move(survey_);
   }
-
-  Survey Take() { return std::move(survey_); }
 
  private:
   // What the records do not say.
@@ -144,11 +156,16 @@ class Surveyor {
     });
     Manifest& manifest = survey_.manifest;
     ManifestSplit& found = FindOrAdd(split.name, manifest);
+    // If only the first records of some shards were read, counts would be those of a part.
+    const bool partly = !all_read && std::ranges::any_of(shards, [](const Sidecar& shard) {
+      return !shard.class_counts.empty();
+    });
+    if (partly) {
+      survey_.classes_counted = false;
+      found.class_counts.clear();
+    }
     for (auto& shard : shards) {
-      if (!all_read) {  // of some shards the first records only
-        survey_.classes_counted &= shard.class_counts.empty();
-        shard.class_counts.clear();
-      }
+      if (partly) shard.class_counts.clear();
       for (const auto& [label, count] : shard.class_counts) found.class_counts[label] += count;
       if (shard.shard.records > 0) MergeSchema(shard.schema, manifest.schema);
       found.shards.push_back(shard.shard);
@@ -201,14 +218,11 @@ class Surveyor {
 
 uint64_t BytesToSurvey(const std::vector<Layout>& layouts, const SurveyOptions& options) {
   uint64_t bytes = 0;
-  for (const Layout& layout : layouts) {
-    if (ManifestIsEnough(layout, options)) continue;
-    for (const LayoutSplit& split : layout.splits) {
-      SplitIndexes indexes(split);
-      for (size_t i = 0; i < split.shards.size(); ++i) {
-        if (!options.classes && indexes.Find(i)) continue;
-        bytes += remote::FileBytes(split.shards[i]).value_or(0);
-      }
+  for (const LayoutSplit& split : SplitsToRead(layouts, options)) {
+    SplitIndexes indexes(split);
+    for (size_t i = 0; i < split.shards.size(); ++i) {
+      if (!options.classes && indexes.Find(i)) continue;
+      bytes += remote::FileBytes(split.shards[i]).value_or(0);
     }
   }
   return bytes;
@@ -218,9 +232,7 @@ Survey SurveyDataset(const std::vector<Layout>& layouts, const SurveyOptions& op
   if (layouts.size() == 1 && ManifestIsEnough(layouts.front(), options)) {
     return {.manifest = *layouts.front().manifest};
   }
-  Surveyor surveyor(layouts, options);
-  for (const Layout& layout : layouts) surveyor.Add(layout);
-  return surveyor.Take();
+  return Surveyor(layouts, options).Run(layouts);
 }
 
 }  // namespace recpack::pack

@@ -1,4 +1,4 @@
-// Collects counts and schema of data sets without a manifest.
+// Collects counts and schema of data sets, from manifests or else from shards.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct SurveyOptions {
 
 struct Survey {
   Manifest manifest;
-  bool classes_counted = true;  // false: there are classes, but only the index was read
+  bool classes_counted = true;  // false: there are classes, and not all records were read
 };
 
 // Returns the bytes of the shards that SurveyDataset() would read as a whole: those that neither a
 // manifest nor an index describes.
 uint64_t BytesToSurvey(const std::vector<Layout>& layouts, const SurveyOptions& options = {});
 
-// Returns the layout's manifest if there is one. Otherwise, for each shard: takes its count and size
-// from the index beside it, and the schema from its first records; without such an index, reads and
-// checks every record. Counts the classes (the feature `image/class/label` or `label`, if it is a
-// single int64) of splits that are read as a whole. The manifests of several layouts are
-// joined as JoinLayouts() joins these. Throws Error at the first damage.
+// Returns the layout's manifest if there is one, and no `map`. Otherwise, for each shard: takes its
+// count and size from the index beside it, and the schema from its first records; without such an
+// index, reads and checks every record. Counts the classes (the feature `image/class/label` or
+// `label`, if it is a single int64) of splits that are read as a whole. Of several layouts, splits
+// of one name become one, as in JoinLayouts(). Throws Error at the first damage.
 Survey SurveyDataset(const std::vector<Layout>& layouts, const SurveyOptions& options = {});
 
 }  // namespace recpack::pack

@@ -131,9 +131,10 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
     taken();  // a device may be a CPU
     return;
   }
+  const bool late = verdict.band == Band::kModerately || verdict.band == Band::kHighly;
   if (parts.device > kModelBusy) {
     if (taken() || ClockIsThrottled(evidence, parts.device, found)) return;
-    if (!found.causes.empty()) return;
+    if (!found.causes.empty() || late) return;
     found.causes.push_back(
         {.bottleneck = Bottleneck::kModel,
          .saves = 0,
@@ -147,7 +148,8 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
     ClockIsThrottled(evidence, 0, found);
     return;
   }
-  if (!found.causes.empty() && parts.other < Verdict::kWorthNaming) return;
+  const bool stands_alone = found.causes.empty() && verdict.band == Band::kNotInput;
+  if (!stands_alone && parts.other < Verdict::kWorthNaming) return;
   // Where batches come late, what makes them, and how fast, is not known.
   std::optional<double> saves;
   if (verdict.band == Band::kNotInput) saves = situation.pipeline.Saved(0, parts.other);

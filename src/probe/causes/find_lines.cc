@@ -131,7 +131,7 @@ double WaitsForOthers(const std::vector<CodeLine>& lines) {
     if (IsTrainer(line)) {
       all = line.seconds / line.share;
       if (waits) share += line.share;
-    } else if (line.role == kInputRole && IsHandingOver(line)) {
+    } else if (line.role == kInputRole && IsHandingOver(line) && !line.calling.ends_with(".put")) {
       input += line.seconds * line.blocked;
     }
   }

@@ -64,7 +64,8 @@ void NameLines(const Evidence& evidence, Verdict& verdict) {
       verdict.bottleneck == Bottleneck::kInterference || verdict.bottleneck == Bottleneck::kQuota;
   const auto at = others ? verdict.evidence.end() : verdict.evidence.begin();
   verdict.evidence.insert(at, CauseText(*cause, verdict.lines));
-  if (others) return;
+  // Nobody waits for the makers of a training that its model limits.
+  if (others || (verdict.bottleneck == Bottleneck::kModel && !IsTrainer(*cause))) return;
   verdict.cure = CureOfLine(*cause, verdict.lines, verdict);
   if (verdict.causes.empty()) return;
   Cause& first = verdict.causes.front();

@@ -43,7 +43,8 @@ class KnownShards {
   // Error (kCorrupt).
   std::optional<ShardEntries> Find(const std::string& path, bool is_listed);
 
-  // Returns the index's line on the shard, without looking at its file; nullopt as Find().
+  // Returns the index's line on the shard, without looking at its file; nullopt if no
+  // index has the shard.
   std::optional<ShardSummary> FindSummary(const std::string& path);
 
  private:

@@ -46,10 +46,11 @@ _KINDS = {
     'aiohttp': events.STORAGE,
 }
 # Functions of PIL.Image that decode or lead to it. The first access to pixels is in PIL.ImageFile.
-_DECODING = {'open', 'load', 'init', 'preinit', '_getdecoder'}
+_DECODING = {'open', 'load', 'init', 'preinit', '_getdecoder', '_open_core',
+             '_decompression_bomb_check'}
 # Functions of zipfile that read an archive's directory, and decompress nothing.
-_DIRECTORY = {'__init__', '_RealGetContents', '_EndRecData', '_EndRecData64', '_decodeExtra', '_sanitize_filename',
-              'infolist', 'namelist', 'getinfo'}
+_DIRECTORY = {'__init__', '_RealGetContents', '_EndRecData', '_EndRecData64', '_decodeExtra',
+              '_sanitize_filename', 'infolist', 'namelist', 'getinfo'}
 # Packages that call the program's input code. Frames outside them are not input.
 _CALLERS = ('torch.utils.data', 'torchdata', 'tensorflow', 'grain')
 _WAITING = {'threading', 'queue', 'selectors', 'multiprocessing', 'multiprocess', 'concurrent'}

@@ -51,8 +51,9 @@ USER, LIBRARY, FETCH, CALLER, COMPOSE, WAIT, IMPORT, HOOK, PROCESS = range(9)
 
 
 class About:
-    """What a code object is. `part`: of the input that it calls."""
-    __slots__ = ('kind', 'module', 'name', 'path', 'part')
+    """What a code object is. `part`: of the input that it calls; `model`: whether it belongs to a
+    model's work; `stores`: whether it writes or reads models."""
+    __slots__ = ('kind', 'module', 'name', 'path', 'part', 'model', 'stores')
 
     def __init__(self, kind, module, name, path, part=''):
         self.kind = kind
@@ -60,6 +61,8 @@ class About:
         self.name = name
         self.path = path
         self.part = part
+        self.model = _is_in(module, _MODEL)
+        self.stores = _is_in(module, _STORES)
 
 
 class Place:
@@ -163,7 +166,7 @@ def part_of_call(frame):
     """Returns which part of the input a frame of PyTorch's fetchers calls; '' for other frames."""
     if frame.f_globals.get('__name__') != _FETCH:
         return ''
-    line = line_of(frame.f_code.co_filename, frame.f_lineno)
+    line = line_of(frame.f_code.co_filename, frame.f_lineno or 0)
     if 'collate_fn' in line:
         return 'collate_fn'
     return '__iter__' if 'dataset_iter' in line else '__getitem__'
@@ -173,7 +176,7 @@ def part_of_worker(frame):
     """Returns 'worker_init_fn' if a frame of a DataLoader's worker calls that; '' otherwise."""
     if frame.f_globals.get('__name__') != _WORKER:
         return ''
-    line = line_of(frame.f_code.co_filename, frame.f_lineno)
+    line = line_of(frame.f_code.co_filename, frame.f_lineno or 0)
     return 'worker_init_fn' if 'init_fn(' in line else ''
 
 
@@ -267,8 +270,8 @@ class _Walk:
             if self.user is None and not self.waits:
                 if not _is_private(one):
                     self.library = frame
-                self.model = self.model or _is_in(one.module, _MODEL)
-                self.stores = self.stores or _is_in(one.module, _STORES)
+                self.model = self.model or one.model
+                self.stores = self.stores or one.stores
             elif one.module in _MODULES:
                 self.model = True
             if one.module not in _MODULES:
