@@ -111,17 +111,32 @@ std::vector<LayoutSplit> SplitsToRead(const std::vector<Layout>& layouts,
   return JoinLayouts(std::move(read)).splits;
 }
 
+// Returns the bytes of the shards that are read as a whole.
+uint64_t BytesToRead(const std::vector<LayoutSplit>& splits, const SurveyOptions& options) {
+  uint64_t bytes = 0;
+  for (const LayoutSplit& split : splits) {
+    SplitIndexes indexes(split);
+    for (size_t i = 0; i < split.shards.size(); ++i) {
+      if (!options.classes && indexes.Find(i)) continue;
+      bytes += remote::FileBytes(split.shards[i]).value_or(0);
+    }
+  }
+  return bytes;
+}
+
 class Surveyor {
  public:
   Surveyor(const std::vector<Layout>& layouts, const SurveyOptions& options)
-      : options_(options), meter_(options.progress, BytesToSurvey(layouts, options)) {}
+      : options_(options),
+        splits_(SplitsToRead(layouts, options)),
+        meter_(options.progress, options.progress ? BytesToRead(splits_, options) : 0) {}
 
   Survey Run(const std::vector<Layout>& layouts) {
     for (const Layout& layout : layouts) {
       if (layout.manifest) AddFacts(*layout.manifest);
       if (ManifestIsEnough(layout, options_)) AddSplits(*layout.manifest);
     }
-    for (const LayoutSplit& split : SplitsToRead(layouts, options_)) AddSplit(split);
+    for (const LayoutSplit& split : splits_) AddSplit(split);
     return std::move(survey_);
   }
 
@@ -210,6 +225,7 @@ class Surveyor {
   }
 
   const SurveyOptions& options_;
+  const std::vector<LayoutSplit> splits_;
   ProgressMeter meter_;
   Survey survey_;
 };
@@ -217,15 +233,7 @@ class Surveyor {
 }  // namespace
 
 uint64_t BytesToSurvey(const std::vector<Layout>& layouts, const SurveyOptions& options) {
-  uint64_t bytes = 0;
-  for (const LayoutSplit& split : SplitsToRead(layouts, options)) {
-    SplitIndexes indexes(split);
-    for (size_t i = 0; i < split.shards.size(); ++i) {
-      if (!options.classes && indexes.Find(i)) continue;
-      bytes += remote::FileBytes(split.shards[i]).value_or(0);
-    }
-  }
-  return bytes;
+  return BytesToRead(SplitsToRead(layouts, options), options);
 }
 
 Survey SurveyDataset(const std::vector<Layout>& layouts, const SurveyOptions& options) {
