@@ -1,6 +1,7 @@
 #include "src/probe/causes/line_causes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/base/format.h"
 #include "src/probe/causes/find_lines.h"
@@ -12,17 +13,24 @@ constexpr double kMost = 0.5;  // of the workers' time
 // The least share that counts beside a model: a device that works for three quarters is the limit.
 constexpr double kBesideModel = 0.25;
 
+// Makes it the one cause; the action is chosen by its line.
+void SetCause(Cause cause, Verdict& verdict) {
+  verdict.bottleneck = cause.bottleneck;
+  verdict.evidence = cause.evidence;
+  verdict.causes = {std::move(cause)};
+  verdict.cure.clear();
+  verdict.action.reset();
+}
+
 // Waits for an input of which only lines are known: the workers' function is the cause.
 void NameFunction(const CodeLine& line, Verdict& verdict) {
   const bool waits = verdict.band == Band::kModerately || verdict.band == Band::kHighly;
   if (!waits || verdict.bottleneck != Bottleneck::kUnknown) return;
   if (line.role != kWorkerRole || line.share < kMost) return;
-  verdict.bottleneck = Bottleneck::kFunction;
-  verdict.evidence.clear();
-  verdict.causes = {
-      {.bottleneck = verdict.bottleneck, .saves = std::min(line.share, verdict.input_share.value)}};
-  verdict.cure.clear();
-  verdict.action = Action{.bottleneck = verdict.bottleneck, .saves = verdict.causes[0].saves};
+  SetCause({.bottleneck = Bottleneck::kFunction,
+            .saves = std::min(line.share, verdict.input_share.value),
+            .evidence = {}},
+           verdict);
 }
 
 // Nothing reports a wait for the input of a program that no known library loads: corrects the cause
@@ -39,19 +47,17 @@ void CorrectCause(const Evidence& evidence, const CodeLine& line, Verdict& verdi
   const double share =
       OfTraining(IsTrainer(line) ? line.share : WaitsForOthers(verdict.lines), verdict.lines);
   if (share < kBesideModel) return;
-  verdict.bottleneck = !IsTrainer(line) ? Bottleneck::kFunction
-                       : makes_batches  ? Bottleneck::kTrainingThread
-                                        : Bottleneck::kHost;
-  verdict.evidence.clear();
+  Cause cause{.bottleneck = !IsTrainer(line) ? Bottleneck::kFunction
+                            : makes_batches  ? Bottleneck::kTrainingThread
+                                             : Bottleneck::kHost,
+              .saves = share,
+              .evidence = {}};
   if (!IsTrainer(line)) {
-    verdict.evidence.push_back(
+    cause.evidence.push_back(
         format("the training thread waits {} of its time for what others hand over{}",
                Percent(share), Imports(verdict.lines) > 0 ? ", imports left out" : ""));
   }
-  verdict.causes = {
-      {.bottleneck = verdict.bottleneck, .saves = share, .evidence = verdict.evidence}};
-  verdict.cure.clear();
-  verdict.action = Action{.bottleneck = verdict.bottleneck, .saves = share};
+  SetCause(std::move(cause), verdict);
 }
 
 }  // namespace

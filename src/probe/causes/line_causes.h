@@ -6,8 +6,8 @@
 
 namespace recpack::probe {
 
-// Sets the verdict's cause and action by `line`, which FindLine() gave, if the rules found no
-// cause, or only that of a step whose waits nothing reports.
+// Sets the verdict's cause by `line`, which FindLine() gave, if the rules found no cause, or only
+// that of a step whose waits nothing reports. The verdict has no action then.
 void FindCauseByLine(const Evidence& evidence, const CodeLine& line, Verdict& verdict);
 
 }  // namespace recpack::probe

@@ -70,8 +70,8 @@ void NameLines(const Evidence& evidence, Verdict& verdict) {
   if (verdict.causes.empty()) return;
   Cause& first = verdict.causes.front();
   first.where = format("{} ({})", CausePlace(*cause, verdict.lines), Subject(*cause));
-  // The host has no usual cure.
-  if (!verdict.action && first.bottleneck == Bottleneck::kHost) {
+  // A cause without a usual cure, or one that was found by its line.
+  if (!verdict.action && first.bottleneck != Bottleneck::kModel) {
     verdict.action = Action{.bottleneck = first.bottleneck, .saves = first.saves};
   }
   // A setting that saves as much lies elsewhere.
