@@ -1,9 +1,9 @@
-"""Loader for PyTorch: batches are dictionaries of tensors, on the host or on a GPU.
+"""Loader for PyTorch: batches are tuples or dictionaries of tensors, on the host or on a GPU.
 
     from recpack_io.torch import Loader
     loader = Loader(recpack_io.open("shards"), "imagenet-train", batch_size=256, device="cuda:0")
-    for batch in loader:
-        loss = criterion(model(batch["image"]), batch["label"])
+    for images, labels in loader:
+        loss = criterion(model(images), labels)
 """
 from __future__ import annotations
 
@@ -89,7 +89,11 @@ _Given = TypeVar('_Given', Batch, TupleBatch)
 
 
 class Loader(AheadLoader, Generic[_Given]):
-    """A recpack_io.Loader whose batches are Batch objects: dictionaries of tensors, with a `mask`.
+    """A recpack_io.Loader whose batches have tensors.
+
+    A loader with a recipe of this name gives TupleBatch objects, as torch's DataLoader gives for
+    ImageFolder: `for images, labels in loader`. One with `fields` gives Batch objects, dictionaries.
+    Both have the arrays by name, batch["image"] and batch.image, and a `mask`.
 
     state_dict() and load_state_dict() follow torch's StatefulDataLoader and Lightning: a state
     that was taken after a batch continues with the next one, however many were on their way.
@@ -109,8 +113,8 @@ class Loader(AheadLoader, Generic[_Given]):
             Batch.to(), or with non_blocking and record_stream(). Without a CUDA device it is left
             out, with a warning, as torch's DataLoader does.
         pin_memory: The same, by the name that torch's DataLoader has for it.
-        as_tuple: Give TupleBatch objects: tuples of the tensors in the order of the fields, for
-            `for images, labels in loader`. (A Batch is a dictionary; unpacking it gives names.)
+        as_tuple: Give TupleBatch objects, tuples of the tensors in the order of the fields, or,
+            False, Batch objects, dictionaries. Default: tuples for a named recipe.
         channels_last: Give images with shape (samples, channels, height, width) in the memory
             format torch.channels_last, without a copy. Image fields in `fields` need layout="nhwc"
             for it, and batch functions get (samples, height, width, channels).
@@ -129,11 +133,27 @@ class Loader(AheadLoader, Generic[_Given]):
 
     if TYPE_CHECKING:
         @overload
+        def __init__(self: Loader[TupleBatch], dataset: Dataset | View | Mixture | Path, recipe: str, *,
+                     fields: None = None,
+                     device: str | torch.device | None = None, ahead: int = 1,
+                     page_lock: bool | None = None, pin_memory: bool | None = None,
+                     as_tuple: None = None, channels_last: bool = False,
+                     **options: Unpack[LoaderOptionsWithoutFields]) -> None: ...
+
+        @overload
+        def __init__(self: Loader[Batch], dataset: Dataset | View | Mixture | Path, recipe: None = None, *,
+                     fields: Sequence[Field] | None = None,
+                     device: str | torch.device | None = None, ahead: int = 1,
+                     page_lock: bool | None = None, pin_memory: bool | None = None,
+                     as_tuple: None = None, channels_last: bool = False,
+                     **options: Unpack[LoaderOptionsWithoutFields]) -> None: ...
+
+        @overload
         def __init__(self: Loader[Batch], dataset: Dataset | View | Mixture | Path, recipe: str | None = None, *,
                      fields: Sequence[Field] | None = None,
                      device: str | torch.device | None = None, ahead: int = 1,
                      page_lock: bool | None = None, pin_memory: bool | None = None,
-                     as_tuple: Literal[False] = False, channels_last: bool = False,
+                     as_tuple: Literal[False], channels_last: bool = False,
                      **options: Unpack[LoaderOptionsWithoutFields]) -> None: ...
 
         @overload
@@ -151,7 +171,7 @@ class Loader(AheadLoader, Generic[_Given]):
                  fields: Sequence[Field] | None = None,
                  device: str | torch.device | None = None, ahead: int = 1,
                  page_lock: bool | None = None, pin_memory: bool | None = None,
-                 as_tuple: bool = False, channels_last: bool = False,
+                 as_tuple: bool | None = None, channels_last: bool = False,
                  **options: Unpack[LoaderOptionsWithoutFields]):
         self._device = _device(device)
         on_cuda = self._device is not None and self._device.type == 'cuda'
@@ -162,7 +182,8 @@ class Loader(AheadLoader, Generic[_Given]):
         self._stream = torch.cuda.Stream(self._device) if on_cuda else None
         self._page_lock = on_cuda if page_lock is None else page_lock
         self._memory = HostMemory() if self._page_lock or on_cuda else None
-        self._as_tuple, self._workers = as_tuple, options.get('workers', 0)
+        self._as_tuple = recipe is not None if as_tuple is None else as_tuple
+        self._workers = options.get('workers', 0)
         self._channels_last: frozenset[str] = frozenset()
         if channels_last:
             if recipe is not None and fields is None:

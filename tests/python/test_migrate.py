@@ -63,9 +63,9 @@ class Migrate(InFolder):
                 batch_size=32)
             print(len(train.classes), len(train))
             ''', 'train = recpack_io.open("photos/train")',
-            'loader = Loader(train, "imagenet-train", batch_size=32, as_tuple=True)',
+            'loader = Loader(train, "imagenet-train", batch_size=32)',
             'evaluation = Loader(recpack_io.open("photos/val"), "imagenet-eval", batch_size=32, '
-            'order="sequential", last_batch="keep", as_tuple=True)',
+            'order="sequential", last_batch="keep")',
             'print(len(train.class_names), len(train))')
         self.assertEqual(result.left, [])
 
@@ -422,7 +422,7 @@ class PublicShapes(InFolder):
                 for epoch in range(3):
                     train_sampler.set_epoch(epoch)
                     train_loader.sampler.set_epoch(epoch)
-            ''', 'loader = Loader(train, "imagenet-train", batch_size=args.batch, as_tuple=True)',
+            ''', 'loader = Loader(train, "imagenet-train", batch_size=args.batch)',
             'Loader(val, fields=recpack_io.recipe("imagenet-eval", resize=int(args.size / 0.875), height=args.size, '
             'width=args.size), batch_size=args.batch, order="sequential", rank=0, world_size=1, last_batch="keep",',
             'train_loader.set_epoch(epoch) train_loader.set_epoch(epoch)')

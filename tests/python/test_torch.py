@@ -1,6 +1,8 @@
 """recpack_io.torch: batches as tensors, and a training that is killed and goes on."""
 import contextlib
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -122,7 +124,10 @@ class Torch(WithShards):
 
 class Batches(WithShards):
     def test_arrays_are_attributes(self):
-        batch = next(iter(self.loader()))
+        for as_tuple in False, True:
+            self.check_attributes(next(iter(self.loader(as_tuple=as_tuple))))
+
+    def check_attributes(self, batch):
         self.assertIs(batch.image, batch['image'])
         self.assertIs(batch.label, batch['label'])
         with self.assertRaisesRegex(AttributeError, "no 'images'; its arrays are image, label"):
@@ -154,7 +159,7 @@ class Batches(WithShards):
         self.assertEqual(len({number for ids, _ in kept for number in ids.tolist()}), 8 * len(kept))
 
     def test_to_keeps_what_is_beside_the_tensors(self):
-        batch = next(iter(self.loader()))
+        batch = next(iter(self.loader(as_tuple=False)))
         there = batch.to('meta', non_blocking=True)
         self.assertIs(type(there), Batch)
         self.assertEqual({tensor.device.type for tensor in there.values()}, {'meta'})
@@ -175,33 +180,77 @@ class Batches(WithShards):
         self.assertEqual(waited_for, {'mps': True, 'cuda': False, 'cpu': True})
 
     def test_a_dictionary_without_what_was_beside(self):
-        batch = next(iter(self.loader()))
+        batch = next(iter(self.loader(as_tuple=False)))
         with self.assertRaisesRegex(AttributeError, "no 'mask'"):
             Batch(batch).mask
         self.assertIs(Batch(batch).to('cpu').image, batch.image)
 
-    def test_tuples(self):
+    def test_a_named_recipe_gives_tuples_and_fields_give_dictionaries(self):
         """As (images, labels) of torchvision's data sets in torch's DataLoader."""
-        for (images, labels), batch in zip(self.loader(as_tuple=True), self.loader(), strict=True):
+        fields = recpack_io.recipe('cifar10-train')
+        for given, expected in (({}, TupleBatch), ({'as_tuple': False}, Batch), ({'fields': fields}, Batch),
+                                ({'fields': fields, 'as_tuple': True}, TupleBatch), ({'channels_last': True}, TupleBatch)):
+            loader = self.loader(None if 'fields' in given else 'cifar10-train', **given)
+            self.assertIsInstance(next(iter(loader)), expected, given)
+
+    def test_tuples(self):
+        for (images, labels), batch in zip(self.loader(), self.loader(as_tuple=False), strict=True):
             self.assertTrue(torch.equal(images, batch['image']))
             self.assertTrue(torch.equal(labels, batch['label']))
         fields = recpack_io.recipe('cifar10-train')[::-1]
         labels, images = next(iter(self.loader(None, fields=fields, as_tuple=True)))
         self.assertEqual((labels.ndim, images.ndim), (1, 4))
 
+    def test_tuples_have_names(self):
+        batch = next(iter(self.loader()))
+        images, labels = batch
+        self.assertIs(batch['image'], images)
+        self.assertIs(batch[-1], labels)
+        self.assertEqual(batch[1:], (labels,))
+        self.assertEqual(list(batch.keys()), ['image', 'label'])
+        self.assertEqual([name for name, _ in batch.items()], ['image', 'label'])
+        self.assertIs(batch.items()[1][1], labels)
+        self.assertIs(batch.values()[0], images)
+        self.assertIs(batch.get('label'), labels)
+        self.assertEqual((batch.get('boxes'), batch.get('boxes', 7)), (None, 7))
+        self.assertEqual(('label' in batch, 'boxes' in batch, labels in batch, images[0] in batch), (True, False, True, False))
+        self.assertEqual({**batch, 'more': 1}.keys(), {'image', 'label', 'more'})
+        self.assertIs(dict(batch)['label'], labels)
+        with self.assertRaisesRegex(KeyError, 'boxes'):
+            batch['boxes']
+        self.assertIs(batch.as_tuple(), batch)
+        self.assertEqual(batch.as_dict().ids.tolist(), batch.ids.tolist())
+
     def test_tuples_have_what_batches_have(self):
-        batch = next(iter(self.loader(as_tuple=True)))
-        self.assertIs(type(batch), TupleBatch)
+        batch = next(iter(self.loader()))
         self.assertIs(batch.image, batch[0])
         self.assertEqual((len(batch.mask), len(batch.ids), batch.epoch, batch.number), (8, 8, 0, 0))
-        with self.assertRaisesRegex(AttributeError, 'its arrays are image, label'):
-            batch.images
         there = batch.to('meta')
         self.assertEqual([tensor.device.type for tensor in there], ['meta', 'meta'])
         self.assertIs(there.mask, batch.mask)
 
+    def test_libraries_remake_tuples_with_their_names(self):
+        """As a named tuple, from values, and as a tuple, from an iterable."""
+        batch = next(iter(self.loader()))
+        for remade in (type(batch)(*(each.double() for each in batch)), type(batch)(each.double() for each in batch),
+                       torch.utils.data.default_convert(batch)):
+            self.assertIs(type(remade), type(batch))
+            self.assertEqual(remade['label'].tolist(), batch['label'].tolist())
+            self.assertEqual(remade.to('meta').image.device.type, 'meta')
+            with self.assertRaisesRegex(AttributeError, "no 'mask': it was made without a batch"):
+                remade.mask
+        only = next(iter(self.loader(None, fields=[recpack_io.Numbers('label')], as_tuple=True)))
+        self.assertEqual([len(each) for each in (*only, *type(only)(*only))], [8, 8])
+
+    def test_tuples_are_pickled_and_copied(self):
+        batch = next(iter(self.loader()))
+        for other in pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch), copy.copy(batch):
+            self.assertIs(type(other), type(batch))
+            self.assertTrue(torch.equal(other['image'], batch['image']))
+            self.assertEqual((other.token, other.ids.tolist()), (batch.token, batch.ids.tolist()))
+
     def test_a_tuple_made_from_tensors(self):
-        batch = TupleBatch(tensor for tensor in next(iter(self.loader(as_tuple=True))))
+        batch = TupleBatch(tensor for tensor in next(iter(self.loader())))
         self.assertEqual([tensor.device.type for tensor in batch.to('meta')], ['meta', 'meta'])
         with self.assertRaisesRegex(AttributeError, "no 'mask': it was made without a batch"):
             batch.mask

@@ -9,7 +9,7 @@ from accelerate.data_loader import DataLoaderStateMixin
 from accelerate.state import GradientState
 
 from recpack_io.errors import UnsupportedError
-from recpack_io.torch import Batch, Loader
+from recpack_io.torch import Batch, Loader, TupleBatch
 
 # Names of the models for images.
 _COLUMNS = {'image': 'pixel_values', 'label': 'labels'}
@@ -20,7 +20,7 @@ class PreparedLoader(DataLoaderStateMixin):
     of gradients and for gather_for_metrics().
 
     Args:
-        loader: The loader; with as_tuple=False.
+        loader: The loader.
         columns: New names of arrays. Default: "image" becomes "pixel_values", "label" "labels".
         device: Device to which batches are copied; None: they stay where they are.
     """
@@ -90,7 +90,8 @@ class PreparedLoader(DataLoaderStateMixin):
         except UnsupportedError:  # in a run of recprobe gain, which must not be saved
             return None
 
-    def _prepared(self, batch: Batch) -> Batch:
+    def _prepared(self, given: Batch | TupleBatch) -> Batch:
+        batch = given.as_dict()
         there = Batch({self._columns.get(name, name): tensor for name, tensor in batch.items()})
         vars(there).update(vars(batch))
         return there if self._device is None else there.to(self._device, non_blocking=True)

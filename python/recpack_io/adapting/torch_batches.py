@@ -1,12 +1,16 @@
 """Batches of tensors: the dictionaries and tuples that the Loader for PyTorch gives."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 import torch
 
 if TYPE_CHECKING:
     from recpack_io._cuda import HostMemory
+
+_Default = TypeVar('_Default')
 
 
 class Batch(dict[str, torch.Tensor]):
@@ -14,7 +18,8 @@ class Batch(dict[str, torch.Tensor]):
 
     What the batch carries beside them, and the methods of dictionaries, come first: an array that
     is called "mask" or "items" is batch["mask"] and batch["items"] only. Unpacking a batch gives
-    the names, as with every dictionary: `images, labels = batch.as_tuple()` gives the tensors.
+    the names, as with every dictionary: `images, labels = batch.as_tuple()` gives the tensors. A
+    loader of a named recipe gives such tuples itself.
 
     Libraries that make a new dictionary of the tensors drop the rest. Those that call to(), such as
     Lightning, keep it.
@@ -62,9 +67,13 @@ class Batch(dict[str, torch.Tensor]):
 
     def as_tuple(self) -> TupleBatch:
         """Returns the tensors as a tuple, in the order of the fields."""
-        batch = TupleBatch(self.values())
+        batch = _named(tuple(self))(self.values())
         batch._batch = self
         return batch
+
+    def as_dict(self) -> Batch:
+        """Returns the batch itself, which is a dictionary."""
+        return self
 
     def record_stream(self, stream: torch.cuda.Stream) -> None:
         """Keeps the tensors' memory until the work enqueued on `stream` so far is complete.
@@ -86,18 +95,98 @@ _BESIDE = {'mask', 'ids', 'epoch', 'number', 'token'}
 class TupleBatch(tuple[torch.Tensor, ...]):
     """The tensors of a batch in the order of the fields: `for images, labels in loader`.
 
-    Has what a Batch has as attributes: mask, ids, epoch, number, token, record_stream(), and the
-    tensors by name. The methods of tuples come first. Made from an `iterable` alone, it has none.
+    They are found by name too: batch["image"], batch.image, batch.items(), model(**batch). Iteration
+    gives the tensors, `in` asks for a name. Beside them it has what a Batch has: mask, ids, epoch,
+    number, token, to() and record_stream(). The methods of tuples come before arrays of their name.
+
+    Libraries take it for a named tuple. A tuple that they make of changed tensors has the names, and
+    nothing beside the tensors, unless they call to(), as Lightning and Accelerate do.
+
+    Args:
+        tensors: The tensors, or one iterable of them. TupleBatch itself gives them no names.
     """
 
     __module__ = 'recpack_io.torch'  # where programs import it from
 
+    # As in Batch.
+    mask: torch.Tensor
+    ids: torch.Tensor
+    epoch: int
+    number: int
+    token: str
+
+    _fields: tuple[str, ...] = ()
     _batch: Batch | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        if self._batch is None:
-            raise AttributeError(f'the tuple has no {name!r}: it was made without a batch')
-        return getattr(self._batch, name)
+    def __new__(cls, *tensors: torch.Tensor | Iterable[torch.Tensor]) -> TupleBatch:
+        if len(tensors) == 1 and not isinstance(tensors[0], torch.Tensor):
+            return super().__new__(cls, tensors[0])
+        return super().__new__(cls, tensors)  # type: ignore[arg-type]
+
+    @overload
+    def __getitem__(self, key: str | SupportsIndex, /) -> torch.Tensor: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> tuple[torch.Tensor, ...]: ...
+
+    def __getitem__(self, key: str | SupportsIndex | slice, /) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key not in self._fields:
+            raise KeyError(key)
+        return super().__getitem__(self._fields.index(key))
+
+    def __contains__(self, key: object, /) -> bool:
+        return key in self._fields if isinstance(key, str) else any(each is key for each in self)
+
+    def keys(self) -> tuple[str, ...]:
+        """Returns the names."""
+        return self._fields
+
+    def values(self) -> tuple[torch.Tensor, ...]:
+        """Returns the tensors."""
+        return tuple(self)
+
+    def items(self) -> list[tuple[str, torch.Tensor]]:
+        """Returns the tensors with their names."""
+        return list(zip(self._fields, self))
+
+    @overload
+    def get(self, name: str, default: None = None, /) -> torch.Tensor | None: ...
+    @overload
+    def get(self, name: str, default: _Default, /) -> torch.Tensor | _Default: ...
+
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """Returns the tensor of this name, or `default` if there is none."""
+        return self[name] if name in self._fields else default
+
+    def __getattr__(self, name: str) -> torch.Tensor:
+        if self._batch is not None:
+            return getattr(self._batch, name)
+        if name in self._fields:
+            return self[name]
+        raise AttributeError(f'the tuple has no {name!r}: it was made without a batch')
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (self._fields, tuple(self), self._batch)
+
+    def _asdict(self) -> dict[str, torch.Tensor]:
+        return dict(self.items())
+
+    def as_tuple(self) -> TupleBatch:
+        """Returns the batch itself, which is a tuple."""
+        return self
+
+    def as_dict(self) -> Batch:
+        """Returns the batch as a dictionary, with what is beside the tensors."""
+        return Batch(self._asdict()) if self._batch is None else self._batch
+
+    def record_stream(self, stream: torch.cuda.Stream) -> None:
+        """As Batch.record_stream().
+
+        Args:
+            stream: The stream.
+        """
+        self.as_dict().record_stream(stream)
 
     def to(self, device: str | int | torch.device, non_blocking: bool = False) -> TupleBatch:
         """Returns the tuple with its tensors on `device`.
@@ -107,5 +196,18 @@ class TupleBatch(tuple[torch.Tensor, ...]):
             non_blocking: As in Batch.to().
         """
         if self._batch is None:
-            return TupleBatch(tensor.to(device, non_blocking=non_blocking) for tensor in self)
+            return type(self)(tensor.to(device, non_blocking=non_blocking) for tensor in self)
         return self._batch.to(device, non_blocking).as_tuple()
+
+
+@functools.lru_cache
+def _named(names: tuple[str, ...]) -> type[TupleBatch]:
+    """Returns the TupleBatch of these fields: a type, so that tuples made of changed tensors keep the names."""
+    return type('TupleBatch', (TupleBatch,), {'_fields': names, '__module__': TupleBatch.__module__})
+
+
+def _remade(names: tuple[str, ...], tensors: tuple[torch.Tensor, ...], batch: Batch | None) -> TupleBatch:
+    remade = _named(names)(tensors) if names else TupleBatch(tensors)
+    if batch is not None:
+        remade._batch = batch
+    return remade

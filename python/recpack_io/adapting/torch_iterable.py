@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import torch
 
 from recpack_io.errors import UnsupportedError
-from recpack_io.adapting.torch_batches import Batch
+from recpack_io.adapting.torch_batches import Batch, TupleBatch
 
 if TYPE_CHECKING:
     from recpack_io.torch import Loader
 
 
-class IterableDataset(torch.utils.data.IterableDataset[Batch]):
+class IterableDataset(torch.utils.data.IterableDataset[Batch | TupleBatch]):
     """A loader's batches as an IterableDataset, for libraries that insist on torch's DataLoader.
 
     `DataLoader(IterableDataset(loader), batch_size=None)` gives the loader's batches. Where a
@@ -29,7 +29,7 @@ class IterableDataset(torch.utils.data.IterableDataset[Batch]):
         super().__init__()
         self.loader = loader
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Batch | TupleBatch]:
         """Yields the batches of an epoch.
 
         Raises:

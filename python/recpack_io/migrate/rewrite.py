@@ -122,9 +122,10 @@ class _Rewriter:
         fields = plan.fields
         if self._needs_carrying(plan):
             fields = self._carry(plan)
-        if not fields.startswith('"') or BREAK in fields:
-            fields = f'fields={fields}'
-        self._replace(plan, [dataset, fields, *plan.words])
+        words = plan.words
+        if not fields.startswith('"') or BREAK in fields:  # no recipe by name, whose batches are tuples
+            fields, words = f'fields={fields}', [*words, 'as_tuple=True']
+        self._replace(plan, [dataset, fields, *words])
         if plan.called:
             add_note(self.result, f'{call.lineno}: the transform is called as it is, in Python{plan.called}; '
                                   'workers=N calls it in N processes')

@@ -15,8 +15,8 @@ if saved.exists():
     states = torch.load(saved, weights_only=True)
     for part, state in zip((model, optimizer, loader), states):
         part.load_state_dict(state)
-for number, batch in enumerate(loader):
-    loss = torch.nn.functional.cross_entropy(model(batch.image.flatten(1)), batch.label)
+for number, (images, labels) in enumerate(loader):
+    loss = torch.nn.functional.cross_entropy(model(images.flatten(1)), labels)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

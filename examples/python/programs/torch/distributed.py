@@ -10,8 +10,8 @@ loader = Loader("shards", "cifar10-train", batch_size=8, seed=1)  # finds rank a
 model = DistributedDataParallel(torch.nn.Linear(3072, 10))
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 for epoch in range(2):
-    for batch in loader:
-        loss = torch.nn.functional.cross_entropy(model(batch.image.flatten(1)), batch.label)
+    for images, labels in loader:
+        loss = torch.nn.functional.cross_entropy(model(images.flatten(1)), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

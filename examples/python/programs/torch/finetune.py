@@ -8,8 +8,8 @@ for name, parameter in model.named_parameters():
     parameter.requires_grad = name.startswith("fc.")
 optimizer = torch.optim.AdamW(model.fc.parameters(), lr=1e-3)
 loader = Loader("photos", "imagenet-train", batch_size=4, channels_last=True)
-for batch in loader:
-    loss = torch.nn.functional.cross_entropy(model(batch.image), batch.label)
+for images, labels in loader:
+    loss = torch.nn.functional.cross_entropy(model(images), labels)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

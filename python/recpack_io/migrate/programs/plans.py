@@ -79,8 +79,7 @@ class Planner:
         collate = self._collates.of_loader(given.get('collate_fn'))
         order = self.samplers.of_loader(call, given)
         size = self._script.source(given['batch_size']) if 'batch_size' in given else '1'
-        words = [f'batch_size={size}', *order.words, self.samplers.last_batch(given.get('drop_last'), order),
-                 'as_tuple=True']
+        words = [f'batch_size={size}', *order.words, self.samplers.last_batch(given.get('drop_last'), order)]
         unknown = set(given) - {*_NEEDLESS, *_POSITIONS}
         if unknown:
             raise Left(f'it has an argument {min(map(str, unknown))!r}')
