@@ -60,6 +60,12 @@ def environment(site: pathlib.Path) -> dict[str, str]:
     return {**os.environ, 'PYTHONPATH': str(site)}
 
 
+def line_of_setting(verdict: dict) -> dict:
+    """Returns the line of a cause that is a setting: 'train.py:12 (DataLoader)'."""
+    found = re.match(r'(\S+):(\d+) \(', next(iter(verdict.get('causes', [])), {}).get('where', ''))
+    return {'file': found.group(1), 'line': int(found.group(2))} if found else {}
+
+
 def by_recprobe(recprobe: pathlib.Path, python: pathlib.Path, stranger: Stranger, site: pathlib.Path) -> dict:
     """Returns what recprobe says of the program."""
     done = subprocess.run([recprobe, 'run', '--json', '--', python, '-B', stranger.path], capture_output=True,
@@ -67,7 +73,7 @@ def by_recprobe(recprobe: pathlib.Path, python: pathlib.Path, stranger: Stranger
     if done.returncode != 0 or not done.stdout.strip():
         return {'failed': (done.stderr.strip() or 'no verdict').splitlines()[-1]}
     verdict = json.loads(done.stdout.strip().splitlines()[-1])
-    line = verdict.get('line', {})
+    line = verdict.get('line') or line_of_setting(verdict)
     made_file, _, made_line = line.get('made', '').rpartition(':')
     return {
         'verdict': verdict['verdict'], 'bottleneck': verdict['bottleneck'],

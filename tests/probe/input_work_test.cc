@@ -36,6 +36,44 @@ TEST(InputSamples, AreMeansOverTheTimeThatWasLookedAt) {
   EXPECT_THAT(works[1].threads, ElementsAre(Pair(Bottleneck::kDecode, 0.5)));
 }
 
+TEST(InputSamples, OfTheTrainingThreadAreApart) {
+  InputSamples samples;
+  samples.Add({Told(7, "own decode", 0, 0.5), Told(7, "own other", 0, 0.1),
+               Told(7, "own decode", kSecond, 0.3)});
+  const std::vector<InputWork> works = samples.Works();
+  ASSERT_EQ(works.size(), 1u);
+  EXPECT_THAT(works[0].own, ElementsAre(Pair(Bottleneck::kUnknown, testing::DoubleEq(0.05)),
+                                        Pair(Bottleneck::kDecode, testing::DoubleEq(0.4))));
+  EXPECT_THAT(works[0].threads, testing::IsEmpty());
+  EXPECT_FALSE(IsBusy(works[0]));
+}
+
+TimedEvent Settings(const std::string& name, uint64_t value) {
+  return {.event = {.kind = EventKind::kRange, .begin = 5, .end = 5, .value = value},
+          .process = 7,
+          .name = name};
+}
+
+TEST(ReportedSettings, AreThoseOfTheLatestRecord) {
+  ReportedSettings reported;
+  reported.Add({Settings("input settings\t/home/a b/train.py:12",
+                         (uint64_t{1} << 40) | (uint64_t{1} << 34) | (uint64_t{3} << 16) | 2)});
+  ASSERT_EQ(reported.All().size(), 1u);
+  EXPECT_EQ(reported.All()[0].place, "/home/a b/train.py:12");
+  EXPECT_EQ(reported.All()[0].made, 1u);
+  EXPECT_EQ(reported.All()[0].prefetch, 3u);
+  reported.Add({Settings("input settings", (uint64_t{1} << 40) | (uint64_t{8} << 34) | 2),
+                Settings("input settings\t", 0), Settings("other", 7)});
+  EXPECT_EQ(reported.All()[0].made, 1u);  // of an unknown library
+  reported.Add({Settings("input settings", (uint64_t{1} << 40) | (uint64_t{8} << 34) | 2)});
+  EXPECT_EQ(reported.All()[0].made, 8u);
+  EXPECT_EQ(reported.All()[0].place, "");
+  EXPECT_FALSE(reported.All()[0].pinned);
+  reported.Add({Settings("input settings\tfit.py:3", (uint64_t{2} << 40) | 2)});
+  EXPECT_EQ(reported.All()[0].maps, 2u);
+  EXPECT_EQ(reported.All()[0].workers, 0u);
+}
+
 // The first cause that is found in a training that only waits.
 Cause Named(const std::vector<InputWork>& works, std::optional<SystemRates> system = {}) {
   const Evidence evidence{.system = std::move(system), .input_works = works};

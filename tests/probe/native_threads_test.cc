@@ -50,6 +50,21 @@ TEST(NativeThreads, AreNamedAndThePlaceStaysUnknown) {
   EXPECT_THAT(verdict.cure, HasSubstr("num_parallel_calls"));
 }
 
+TEST(NativeThreads, OfAPipelineWithOneMapRunItsFunction) {
+  Evidence evidence = Waiting({Thread(kTrains, "python", 0.4), Thread(9, "tf_data", 0.7)});
+  evidence.settings = {{.process = kProcess,
+                        .library = InputLibrary::kTfData,
+                        .place = "/home/me/train.py:44",
+                        .maps = 1}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kFunction);
+  ASSERT_TRUE(verdict.action);
+  EXPECT_EQ(verdict.action->where, "train.py:44 (Dataset.map)");
+  EXPECT_THAT(verdict.evidence, Contains(HasSubstr("tf_data 0.7 (1 thread)")));
+  evidence.settings[0].maps = 2;  // either of them
+  EXPECT_EQ(Decide(evidence).bottleneck, Bottleneck::kUnknown);
+}
+
 TEST(NativeThreads, ThatHaveAllProcessorsNeedMoreOfThemOrLessWork) {
   const Verdict verdict = Decide(
       Waiting({Thread(9, "a", 1), Thread(10, "a", 1), Thread(11, "a", 0.9), Thread(12, "b", 0.9)}));

@@ -197,6 +197,50 @@ TEST(LoaderSettings, WithoutWorkersTheTrainingThreadMakesItsBatches) {
   EXPECT_EQ(verdict.action->text, "num_workers=0 -> 2 in DataLoader(...)");
 }
 
+// A training on processors: 30 % of a step is its own, 70 % the making of its batch.
+Evidence WithoutWorkers(int cores) {
+  Evidence evidence = Waiting(70);
+  evidence.accelerators = false;
+  evidence.settings = {{.process = 5,
+                        .library = InputLibrary::kPyTorch,
+                        .workers = 0,
+                        .place = "/home/me/train.py:12"}};
+  evidence.system->allowed_cores = cores;
+  for (StepRecord& step : evidence.trainers[0].steps) step.busy_wait = step.input_wait;
+  evidence.input_works = {{.process = 5,
+                           .seconds = 9,
+                           .own = {{Bottleneck::kFunction, 0.6},
+                                   {Bottleneck::kBatch, 0.05},
+                                   {Bottleneck::kUnknown, 0.05}}}};
+  return evidence;
+}
+
+TEST(TrainingThread, AFasterFunctionSavesMoreThanWorkersOnFewProcessors) {
+  const Verdict verdict = Decide(WithoutWorkers(2));
+  ASSERT_THAT(Names(verdict.causes),
+              ElementsAre(Bottleneck::kFunction, Bottleneck::kTrainingThread));
+  EXPECT_NEAR(*verdict.causes[0].saves, 0.6, 1e-9);
+  EXPECT_NEAR(*verdict.causes[1].saves, 0.5, 1e-9);  // two processors share the work
+  EXPECT_EQ(verdict.causes[1].cure, "num_workers=0 -> 2 in DataLoader(...)");
+  EXPECT_EQ(verdict.causes[1].where, "train.py:12 (DataLoader)");
+  EXPECT_EQ(verdict.action->bottleneck, Bottleneck::kFunction);
+}
+
+TEST(TrainingThread, WorkersSaveAllWaitsWhereThereAreProcessorsForThem) {
+  const Verdict verdict = Decide(WithoutWorkers(16));
+  ASSERT_THAT(Names(verdict.causes),
+              ElementsAre(Bottleneck::kTrainingThread, Bottleneck::kFunction));
+  EXPECT_NEAR(*verdict.causes[0].saves, 0.7, 1e-9);
+  ASSERT_TRUE(verdict.action);
+  EXPECT_EQ(verdict.action->bottleneck, Bottleneck::kTrainingThread);
+  EXPECT_EQ(verdict.action->text, "num_workers=0 -> 3 in DataLoader(...)");
+  EXPECT_EQ(verdict.action->where, "train.py:12 (DataLoader)");
+}
+
+TEST(TrainingThread, OnOneProcessorWorkersSaveNothing) {
+  EXPECT_THAT(Names(Decide(WithoutWorkers(1)).causes), ElementsAre(Bottleneck::kFunction));
+}
+
 TEST(LoaderSettings, WorkersThatStartAgainInEachEpoch) {
   InputSettings settings{.process = 5, .library = InputLibrary::kPyTorch, .workers = 2};
   Evidence evidence = OfSleepers(1, settings);
@@ -215,6 +259,13 @@ TEST(LoaderSettings, WorkersThatStartAgainInEachEpoch) {
   EXPECT_EQ(verdict.action->text, "persistent_workers=False -> True in DataLoader(...)");
   evidence.settings[0].persistent = true;
   EXPECT_THAT(Names(Decide(evidence).causes), Not(testing::Contains(Bottleneck::kRestarts)));
+  // They stay, but each loader is another one.
+  evidence.settings[0].made = 16;
+  evidence.settings[0].place = "/home/me/train.py:12";
+  const Verdict anew = Decide(evidence);
+  EXPECT_EQ(anew.bottleneck, Bottleneck::kRestarts);
+  EXPECT_THAT(anew.action->text, HasSubstr("make the DataLoader once, before the loop"));
+  EXPECT_EQ(anew.action->where, "train.py:12 (DataLoader)");
 }
 
 // Two devices of a process that share a loader, whose batches are always ready.

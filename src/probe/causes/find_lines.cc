@@ -102,6 +102,12 @@ std::optional<CodeLine> FindStart(std::vector<CodeLine> lines) {
   return FindFunction(lines, {kWorkerRole});
 }
 
+// Lines of the parts of an input that libraries call.
+std::vector<CodeLine> OfInput(std::vector<CodeLine> lines) {
+  std::erase_if(lines, [](const CodeLine& line) { return line.phase.empty(); });
+  return lines;
+}
+
 std::optional<CodeLine> FindCause(const std::vector<CodeLine>& lines, Where where) {
   if (where == Where::kStart) return FindStart(lines);
   // Those that hold the lock while the training thread waits for it.
@@ -111,6 +117,9 @@ std::optional<CodeLine> FindCause(const std::vector<CodeLine>& lines, Where wher
   if (where == Where::kEither && own && own->share > WaitsForOthers(lines)) return own;
   auto others = FindFunction(lines, {kWorkerRole, kInputRole});
   if (others) return others;
+  if (where == Where::kInput) {
+    if (auto input = FindFunction(OfInput(lines), {kTrainerRole})) return input;
+  }
   // A thread of the program may do anything: it counts where the training waits for others.
   const double waits = WaitsForOthers(lines);
   if (waits < kMuch || (own && own->share > waits)) return own;

@@ -15,6 +15,7 @@ constexpr uint32_t kMostWorkers = 64;
 constexpr double kLittleWork = 0.2;               // of a processor: a worker that hardly needs one
 constexpr double kLittleSaved = 0.02;             // of step time
 constexpr double kThreadBusy = 0.7;               // of the time
+constexpr uint32_t kFewMade = 2;                  // loaders at one line, such as those of two sets
 constexpr char kPinningThread[] = "pt_data_pin";  // PyTorch names it so
 
 double IdleProcessors(const SystemRates& system) {
@@ -53,7 +54,8 @@ void TooFewWorkers(const Situation& situation, const InputSettings& settings, Fo
                            settings.workers, Percent(pipeline.making)),
                     format("{:.1f} of {} processors are idle", IdleProcessors(system),
                            system.allowed_cores)},
-       .cure = WorkersCure(settings, enough)});
+       .cure = WorkersCure(settings, enough),
+       .where = PlaceOfSettings(settings)});
 }
 
 // Workers that are fast enough on average, while the training waits.
@@ -69,11 +71,13 @@ void TooLittlePrefetch(const Situation& situation, const InputSettings& settings
        .evidence = {format("the workers work {} of their time, with {} batches ahead each: "
                            "batches come in bursts",
                            Percent(pipeline.making), settings.prefetch)},
-       .cure = PrefetchCure(settings)});
+       .cure = PrefetchCure(settings),
+       .where = PlaceOfSettings(settings)});
 }
 
 void Restarts(const Situation& situation, const InputSettings& settings, Found& found) {
-  if (settings.persistent || settings.workers == 0) return;
+  const bool made_anew = settings.made > kFewMade;
+  if (settings.workers == 0 || (settings.persistent && !made_anew)) return;
   double restarts = 0, waits = 0, all = 0;
   size_t count = 0;
   const TrainerSteps& trainer = situation.trainers[WaitsLongest(situation.trainers)];
@@ -94,7 +98,8 @@ void Restarts(const Situation& situation, const InputSettings& settings, Found& 
        .evidence = {format("the DataLoader started its {} workers again {} times; starting them "
                            "and their first batch took {:.2f} s each time",
                            settings.workers, count, restarts * 1e-9 / static_cast<double>(count))},
-       .cure = PersistentCure(settings)});
+       .cure = made_anew ? MakeOnceCure(settings) : PersistentCure(settings),
+       .where = PlaceOfSettings(settings)});
 }
 
 void Pinning(const Situation& situation, const InputSettings& settings, Found& found) {
@@ -108,7 +113,8 @@ void Pinning(const Situation& situation, const InputSettings& settings, Found& f
          .evidence = {format("the one thread that copies batches into pinned memory was busy {} of "
                              "the time, and the workers were not",
                              Percent(Wanted(thread)))},
-         .cure = PinningCure(settings)});
+         .cure = PinningCure(settings),
+         .where = PlaceOfSettings(settings)});
     return;
   }
 }

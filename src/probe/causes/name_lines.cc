@@ -69,6 +69,11 @@ void NameLines(const Evidence& evidence, Verdict& verdict) {
   verdict.cure = CureOfLine(*cause, verdict.lines, verdict);
   if (verdict.causes.empty()) return;
   Cause& first = verdict.causes.front();
+  // Workers save more than a faster line.
+  if (first.bottleneck == Bottleneck::kTrainingThread && !first.where.empty()) {
+    verdict.cure = first.cure;
+    return;
+  }
   first.where = format("{} ({})", CausePlace(*cause, verdict.lines), Subject(*cause));
   // A cause without a usual cure, or one that was found by its line.
   if (!verdict.action && first.bottleneck != Bottleneck::kModel) {

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/probe/causes/program_cures.h"
 #include "src/probe/causes/rules.h"
+#include "src/probe/share/slow_rank.h"
 
 namespace recpack::probe {
 namespace {
@@ -56,6 +58,32 @@ std::string Named(const std::vector<Group>& groups) {
   return text;
 }
 
+// A pipeline of tf.data that calls map() once: what its threads do is mostly that map's function.
+void NameMap(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+             Verdict& verdict) {
+  const bool waits = verdict.band == Band::kModerately || verdict.band == Band::kHighly;
+  const InputSettings* const settings =
+      FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
+  if (!waits || settings == nullptr || settings->maps != 1) return;
+  Cause cause{
+      .bottleneck = Bottleneck::kFunction,
+      .saves = verdict.input_share.value,
+      .evidence = {"TensorFlow's own threads make the batches; the pipeline has one function, that "
+                   "of Dataset.map"},
+      .cure =
+          "make the function of Dataset.map do less: prepare the data once and store the "
+          "results, or add .cache(); TensorFlow's profiler shows its operations",
+      .where = PlaceOfSettings(*settings)};
+  verdict.bottleneck = cause.bottleneck;
+  verdict.cure = cause.cure;
+  verdict.evidence.insert(verdict.evidence.begin(), cause.evidence.front());
+  verdict.action = Action{.bottleneck = cause.bottleneck,
+                          .text = cause.cure,
+                          .saves = cause.saves,
+                          .where = cause.where};
+  verdict.causes = {std::move(cause)};
+}
+
 }  // namespace
 
 void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
@@ -87,6 +115,7 @@ void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSt
              "(smaller pictures, cache()), or recpack's loader"
            : "make the input parallel (tf.data: num_parallel_calls=tf.data.AUTOTUNE, interleave, "
              "prefetch; Grain: worker_count); TensorFlow's profiler shows the stage";
+  NameMap(evidence, trainers, verdict);
 }
 
 }  // namespace recpack::probe

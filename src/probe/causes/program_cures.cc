@@ -9,8 +9,6 @@
 namespace recpack::probe {
 namespace {
 
-constexpr int kMostWorkers = 16;  // to advise for machines that are not known
-
 // "num_workers" as the program's library calls it, and where it is set.
 std::string SettingName(const InputSettings& settings, const char* name) {
   return settings.library == InputLibrary::kHuggingFace ? format("dataloader_{}", name) : name;
@@ -117,6 +115,18 @@ std::string PersistentCure(const InputSettings& settings) {
                 SettingsPlace(settings));
 }
 
+std::string MakeOnceCure(const InputSettings& settings) {
+  return format(
+      "make the DataLoader once, before the loop, with {}=True: it was made {} times or more",
+      SettingName(settings, "persistent_workers"), settings.made);
+}
+
+std::string PlaceOfSettings(const InputSettings& settings) {
+  if (settings.place.empty()) return {};
+  return format("{} ({})", settings.place.substr(settings.place.rfind('/') + 1),
+                settings.loads() ? "DataLoader" : "Dataset.map");
+}
+
 std::string PinningCure(const InputSettings& settings) {
   return format(
       "{}=True -> False in {}, or larger tensors in fewer pieces: one thread copies all "
@@ -130,16 +140,6 @@ std::string CureInProgram(const Situation& situation, const Cause& cause) {
   const InputSettings* const settings = FindSettings(situation.evidence, trainer.process);
   if (!situation.evidence.loaders.empty()) return UsualCure(cause.bottleneck);
   if (settings != nullptr) {
-    if (cause.bottleneck == Bottleneck::kTrainingThread && settings->loads()) {
-      const double own = std::max(0.01, situation.pipeline.own());
-      const auto needed = static_cast<int>(1 + situation.pipeline.making / own);
-      if (!situation.evidence.system) {  // a trace: the processors are not known
-        return WorkersCure(*settings, static_cast<uint32_t>(std::clamp(needed, 1, kMostWorkers))) +
-               ", as far as there are processors for them";
-      }
-      const int cores = std::max(1, situation.evidence.system->allowed_cores);
-      return WorkersCure(*settings, static_cast<uint32_t>(std::clamp(needed, 1, cores)));
-    }
     if (const char* text = FindIn(settings->library, cause.bottleneck)) return text;
   }
   if (const char* text = FindCure(kInPython, cause.bottleneck)) return text;

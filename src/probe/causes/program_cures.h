@@ -12,6 +12,11 @@ namespace recpack::probe {
 std::string WorkersCure(const InputSettings& settings, uint32_t enough);
 std::string PrefetchCure(const InputSettings& settings);
 std::string PersistentCure(const InputSettings& settings);
+// For a program that makes its DataLoader anew for each epoch.
+std::string MakeOnceCure(const InputSettings& settings);
 std::string PinningCure(const InputSettings& settings);
+
+// "train.py:12 (DataLoader)", the place of a setting; empty if the program does not make it itself.
+std::string PlaceOfSettings(const InputSettings& settings);
 
 }  // namespace recpack::probe

@@ -31,6 +31,7 @@ int CauseClass(Bottleneck bottleneck) {
     case Bottleneck::kPrefetch:
     case Bottleneck::kRestarts:
     case Bottleneck::kPinning:
+    case Bottleneck::kTrainingThread:
       return 2;
     default:
       return 1;
@@ -39,9 +40,7 @@ int CauseClass(Bottleneck bottleneck) {
 
 // Settings are changed in a line; work outside of the program needs its owner, work in it a change
 // of the program.
-bool IsSetting(Bottleneck bottleneck) {
-  return CauseClass(bottleneck) == 2 || bottleneck == Bottleneck::kTrainingThread;
-}
+bool IsSetting(Bottleneck bottleneck) { return CauseClass(bottleneck) == 2; }
 
 bool Before(const Cause& a, const Cause& b) {
   if (CauseClass(a.bottleneck) != CauseClass(b.bottleneck)) {

@@ -15,7 +15,8 @@ inline bool IsLockProbe(const TimedEvent& event) {
   return event.event.kind == EventKind::kRange && event.name == kInterpreterLock;
 }
 
-// A range `input: KIND`. Value: the number of threads that did this kind of work.
+// A range `input: KIND`, or `input: own KIND` of the training thread. Value: the number of threads
+// that did this kind of work.
 inline constexpr std::string_view kInputSample = "input: ";
 inline bool IsInputSample(const TimedEvent& event) {
   return event.event.kind == EventKind::kRange && event.name.starts_with(kInputSample);
@@ -35,10 +36,13 @@ inline bool IsRank(const TimedEvent& event) {
          event.event.begin == event.event.end && event.event.value >> kRankSizeBits > 1;
 }
 
-// The settings of a process's input. Value: docs/format/events.md.
+// The settings of a process's input: a range `input settings`, or `input settings<tab>FILE:LINE`.
+// Value: docs/format/events.md.
+inline constexpr std::string_view kInputSettings = "input settings";
+inline constexpr std::string_view kInputSettingsAt = "input settings\t";
 inline bool IsInputSettings(const TimedEvent& event) {
-  return event.event.kind == EventKind::kRange && event.name == "input settings" &&
-         event.event.begin == event.event.end;
+  return event.event.kind == EventKind::kRange && event.event.begin == event.event.end &&
+         (event.name == kInputSettings || event.name.starts_with(kInputSettingsAt));
 }
 
 // The wait of a rank for the others' gradients after its own backward pass, of one step. Value: the

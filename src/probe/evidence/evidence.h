@@ -39,6 +39,8 @@ struct InputWork {
   double seconds = 0;                    // sampled
   std::map<Bottleneck, double> threads;  // kUnknown: unidentified work
   double waiting = 0;                    // idle workers
+  // The same of the training thread, in a DataLoader without workers: shares of its time.
+  std::map<Bottleneck, double> own;
 };
 
 // Rank of a process in a distributed training, as the process reports it.
@@ -70,6 +72,9 @@ struct InputSettings {
   uint32_t prefetch = 0;      // batches ahead, of each worker
   bool persistent = false;
   bool pinned = false;
+  std::string place;  // FILE:LINE where the program makes it, or calls Dataset.map; may be empty
+  uint32_t made = 1;  // at least so many were made there and used for training
+  uint32_t maps = 0;  // calls of Dataset.map in the program, of tf.data
 
   bool loads() const { return library != InputLibrary::kTfData && library != InputLibrary::kGrain; }
   // A DataLoader that makes its batches on the training thread.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kMillionths = 1e-6;
 constexpr std::string_view kWaiting = "waiting";
+constexpr std::string_view kOwn = "own ";
 
 }  // namespace
 
@@ -29,6 +30,8 @@ void InputSamples::Add(const std::vector<TimedEvent>& events) {
     const std::string_view kind = std::string_view(timed.name).substr(kInputSample.size());
     if (kind == kWaiting) {
       work.waiting += threads;
+    } else if (kind.starts_with(kOwn)) {
+      work.own[ParseBottleneck(kind.substr(kOwn.size()))] += threads;
     } else {
       work.threads[ParseBottleneck(kind)] += threads;
     }
@@ -42,6 +45,7 @@ std::vector<InputWork> InputSamples::Works() const {
     InputWork& work = works.emplace_back(sums.work);
     work.waiting /= work.seconds;
     for (auto& [place, threads] : work.threads) threads /= work.seconds;
+    for (auto& [place, share] : work.own) share /= work.seconds;
   }
   return works;
 }
@@ -101,18 +105,28 @@ std::vector<GradientExchange> GradientExchanges::Means() const {
 }
 
 void ReportedSettings::Add(const std::vector<TimedEvent>& events) {
-  constexpr int kPrefetchBits = 16, kPersistentBit = 32, kPinnedBit = 33, kLibraryBits = 40;
+  constexpr int kPrefetchBits = 16, kPersistentBit = 32, kPinnedBit = 33, kMadeBits = 34;
+  constexpr int kLibraryBits = 40;
+  constexpr uint64_t kMostMade = (1U << (kLibraryBits - kMadeBits)) - 1;
   constexpr uint64_t kMostLibraries = static_cast<uint64_t>(InputLibrary::kHuggingFace);
   for (const TimedEvent& timed : events) {
     if (!IsInputSettings(timed)) continue;
     const uint64_t value = timed.event.value, library = value >> kLibraryBits;
     if (library > kMostLibraries) continue;
-    settings_[timed.process] = {.process = timed.process,
-                                .library = static_cast<InputLibrary>(library),
-                                .workers = static_cast<uint16_t>(value),
-                                .prefetch = static_cast<uint16_t>(value >> kPrefetchBits),
-                                .persistent = (value >> kPersistentBit & 1) != 0,
-                                .pinned = (value >> kPinnedBit & 1) != 0};
+    InputSettings settings{
+        .process = timed.process,
+        .library = static_cast<InputLibrary>(library),
+        .place = timed.name.substr(std::min(timed.name.size(), kInputSettingsAt.size()))};
+    if (settings.loads()) {
+      settings.workers = static_cast<uint16_t>(value);
+      settings.prefetch = static_cast<uint16_t>(value >> kPrefetchBits);
+      settings.persistent = (value >> kPersistentBit & 1) != 0;
+      settings.pinned = (value >> kPinnedBit & 1) != 0;
+      settings.made = static_cast<uint32_t>(std::max<uint64_t>(1, value >> kMadeBits & kMostMade));
+    } else {
+      settings.maps = static_cast<uint16_t>(value);
+    }
+    settings_[timed.process] = std::move(settings);
   }
 }
 

@@ -156,6 +156,36 @@ class Lines(HookTest):
         self.assertEqual(([saving.line], saving.calling), (self.planted(), 'keras.src.models.model.Model.save_weights'))
         self.assertEqual(by_part['model'].calling, 'keras.src.models.model.Model.fit')
 
+    def test_a_callback_that_runs_the_model_is_not_the_model(self):
+        self.module('keras.src.callbacks.callback_list', '''
+            class CallbackList:
+                def __init__(self, callback): self.callback = callback
+                def on_train_batch_end(self): self.callback.on_train_batch_end()
+            ''')
+        self.module('keras.src.models.model', '''
+            import time
+            from keras.src.callbacks.callback_list import CallbackList
+            class Model:
+                def predict(self): time.sleep(0.02)
+                def fit(self, callback):
+                    callbacks = CallbackList(callback)
+                    for _ in range(40):
+                        time.sleep(0.002)
+                        callbacks.on_train_batch_end()
+            ''')
+        self.module('numpy', '')  # with it the hook looks at a program that does not train yet
+        told = self.run_program('''
+            import numpy
+            from keras.src.models.model import Model
+            model = Model()
+            class Watcher:
+                def on_train_batch_end(self):
+                    model.predict()  # planted
+            model.fit(Watcher())
+            ''')
+        line = self.longest(told.events, 'program')
+        self.assertEqual((line.part, [line.line]), ('', self.planted()))
+
     def test_what_a_line_calls_in_a_library(self):
         self.module('PIL.Image', '''
             import time

@@ -126,9 +126,44 @@ class Training(HookTest):
             train(loader, optimizer)
             train(DataLoader(Items(3), 9), optimizer)
             ''')
-        settings = [e for e in told.events if e.name == 'input settings']
-        self.assertEqual([e.value for e in settings], [1 << 40 | 1 << 32 | 2 << 16 | 4])
+        place, = self.places('loader = DataLoader')
+        self.assertEqual(self.settings(told), [(place, 1 << 40 | 1 << 34 | 1 << 32 | 2 << 16 | 4)])
         self.assertEqual(told.notices, '')
+
+    def test_a_loader_that_a_library_makes_has_no_place(self):
+        (self.folder / 'lightning').mkdir()
+        (self.folder / 'lightning/__init__.py').write_text(
+            'from torch.utils.data import DataLoader\ndef make(items): return DataLoader(items, 4)\n')
+        told = self.run_program('''
+            import lightning
+            lightning.__file__ = lightning.make.__code__.co_filename
+            lightning.make.__code__ = lightning.make.__code__.replace(
+                co_filename='/usr/lib/python3/dist-packages/lightning/__init__.py')
+            train(lightning.make(Items(3)), SGD())
+            ''')
+        self.assertEqual(self.settings(told), [('', 1 << 40 | 1 << 34 | 4)])
+
+    def test_a_loader_that_is_made_for_each_epoch(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            for _ in range(9):
+                loader = DataLoader(Items(2), 2)
+                train(loader, optimizer)
+            for _ in range(9):
+                train(loader, optimizer)
+            ''')
+        place, = self.places('loader = DataLoader')
+        self.assertEqual(self.settings(told), [(place, 1 << 40 | made << 34 | 2) for made in (1, 2, 4, 8)])
+
+    def settings(self, told):
+        """Returns where loaders were made, and their settings."""
+        told = [e for e in told.events if e.name.partition('\t')[0] == 'input settings']
+        return [(e.name.partition('\t')[2], e.value) for e in told]
+
+    def places(self, text):
+        program = self.folder / 'program.py'
+        return [f'{program}:{number}' for number, line in enumerate(program.read_text().splitlines(), 1)
+                if text in line]
 
     def test_several_optimizers_in_a_loop_are_one_step(self):
         told = self.run_program('''

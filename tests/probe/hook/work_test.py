@@ -147,7 +147,26 @@ class Work(HookTest):
             threading.Thread(target=function).start()
             train(DataLoader(Items(100, delay=0.02)), SGD())
             ''')
-        self.assertEqual(shares, {})
+        self.assertEqual(set(shares), {'own user function'}, shares)
+
+    def test_the_training_thread_in_a_loader_without_workers(self):
+        self.module('PIL.ImageFile', 'import time\ndef load(): time.sleep(0.03)\n')
+        shares = self.of_trainer('''
+            from PIL.ImageFile import load
+            class Pictures(Items):
+                def __iter__(self):
+                    for i in range(self.count):
+                        time.sleep(0.01)
+                        load()
+                        yield i
+            optimizer = SGD()
+            for _ in DataLoader(Pictures(50)):
+                time.sleep(0.02)  # the step's own
+                optimizer.step()
+            ''')
+        self.assertEqual(set(shares), {'own user function', 'own decode'}, shares)
+        self.assertGreater(shares['own decode'], 1.8 * shares['own user function'], shares)
+        self.assertLess(sum(shares.values()), 0.8, shares)
 
 
 if __name__ == '__main__':

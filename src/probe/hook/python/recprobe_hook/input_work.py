@@ -4,8 +4,8 @@ A thread of the hook samples 20 times a second. It does so less often where that
 a core than _COST, and where the workers of one loader would be sampled more than _MOST times a
 second together. The kind of work is that of the main thread in a worker process of PyTorch's
 DataLoader, and in a training process that of the threads that run a library's input (a function
-that tf.data calls, a DataLoader that another thread iterates). If a stack is in native code, its innermost
-Python frame counts.
+that tf.data calls, a DataLoader that another thread iterates), and of the training thread in a DataLoader without
+workers. If a stack is in native code, its innermost Python frame counts.
 """
 import atexit
 import os
@@ -53,6 +53,7 @@ _DIRECTORY = {'__init__', '_RealGetContents', '_EndRecData', '_EndRecData64', '_
               '_sanitize_filename', 'infolist', 'namelist', 'getinfo'}
 # Packages that call the program's input code. Frames outside them are not input.
 _CALLERS = ('torch.utils.data', 'torchdata', 'tensorflow', 'grain')
+_LOADERS = ('torch.utils.data', 'torchdata')  # those of a training thread: the others train, too
 _WAITING = {'threading', 'queue', 'selectors', 'multiprocessing', 'multiprocess', 'concurrent'}
 
 
@@ -74,7 +75,7 @@ def _kind_of_module(module, function):
     return None
 
 
-def kind_of(frame):
+def kind_of(frame, callers=_CALLERS):
     """Returns the kind of input work of the thread with this innermost frame; None: none, or it
     waits."""
     kind = None
@@ -83,7 +84,7 @@ def kind_of(frame):
         module = frame.f_globals.get('__name__') or ''
         if kind is None:
             kind = _kind_of_module(module, frame.f_code.co_name)
-        if _is_in(module, _CALLERS) and module != 'torch.utils.data._utils.collate':
+        if _is_in(module, callers) and module != 'torch.utils.data._utils.collate':
             if kind == events.FUNCTION and part_of_call(frame) == 'collate_fn':
                 return events.BATCH_WORK
             return kind if kind is not None or waits else events.OTHER_WORK
@@ -183,7 +184,8 @@ class _Sampler:
         self.sleep = wake.sleeper()
         self.drawn = os.getpid()  # workers begin at once, and do not sample at once
         lane = _thread.get_native_id()
-        self.heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in events.WORK}
+        kinds = [*events.WORK, *(kind + events.OWN_WORK for kind in events.WORK[:-1])]
+        self.heads = {kind: events.record_head(events.RANGE, 0, lane, kind) for kind in kinds}
         self.lines = lines.Lines(lane)
         self.period = _State.period  # s, mean
         if self.period > _PERIOD:
@@ -219,6 +221,9 @@ class _Sampler:
                 if _State.watched(thread):
                     kind = kind_of(frame) or _State.otherwise
                     self.spent.add(thread, kind, span, computes, missed)
+                elif role == lines.TRAINER:
+                    kind = kind_of(frame, _LOADERS)
+                    self.spent.add(thread, kind and kind + events.OWN_WORK, span, computes, missed)
             self.lines.forget(frames)
             self.spent.forget(frames)
 

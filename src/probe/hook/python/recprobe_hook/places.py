@@ -42,6 +42,9 @@ _STORES = ('torch.serialization', 'torch.distributed.checkpoint', 'keras.src.sav
 _MODULES = {'torch.nn.modules.module', 'torch.autograd', 'torch.autograd.graph',
             'torch.autograd.function', 'keras.src.layers.layer', 'keras.src.ops.operation',
             'keras.src.engine.base_layer'}
+# What calls a program's callbacks: they are no part of the model, whatever they run of it.
+_CALLBACKS = ('keras.src.callbacks', 'tf_keras.src.callbacks', 'transformers.trainer_callback')
+_CALLBACK_HOOKS = '_call_callback_hooks'  # Lightning's function
 _WRAPPERS = ('wrapper', 'inner', 'decorate_context', 'error_handler', '<lambda>')  # of decorators
 # Packages with which a worker waits for what it is to do.
 _WAITING = ('multiprocessing', 'multiprocess', 'queue', 'threading', 'selectors')
@@ -52,8 +55,9 @@ USER, LIBRARY, FETCH, CALLER, COMPOSE, WAIT, IMPORT, HOOK, PROCESS = range(9)
 
 class About:
     """What a code object is. `part`: of the input that it calls; `model`: whether it belongs to a
-    model's work; `stores`: whether it writes or reads models."""
-    __slots__ = ('kind', 'module', 'name', 'path', 'part', 'model', 'stores')
+    model's work; `stores`: whether it writes or reads models; `calls_back`: whether it calls the
+    program's callbacks."""
+    __slots__ = ('kind', 'module', 'name', 'path', 'part', 'model', 'stores', 'calls_back')
 
     def __init__(self, kind, module, name, path, part=''):
         self.kind = kind
@@ -63,6 +67,7 @@ class About:
         self.part = part
         self.model = _is_in(module, _MODEL)
         self.stores = _is_in(module, _STORES)
+        self.calls_back = _is_in(module, _CALLBACKS) or name == _CALLBACK_HOOKS
 
 
 class Place:
@@ -265,6 +270,9 @@ class _Walk:
             if self.user is None:
                 self.part = 'import'
         elif kind == LIBRARY:
+            if one.calls_back and self.user is not None:
+                self.model = False
+                return True
             if one.module == _COLLATE:
                 self.part = self.part or 'collate_fn'
             if self.user is None and not self.waits:

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 from . import events
 from .steps import marks
-from .settings import note_loader
+from .settings import note_loader, note_made
 from .threads import trainer
 from .wrap import How, replace, time_method
 
@@ -31,6 +31,15 @@ def patch(module):
             time_method(item, '__next__', batches)
         elif name.endswith('DataLoader'):
             time_method(item, '__iter__', start)  # workers are started in it
+            replace(item, '__init__', _noting)
+
+
+def _noting(init):
+    def __init__(self, *args, **kwargs):
+        note_made(self)
+        return init(self, *args, **kwargs)
+
+    return __init__
 
 
 def _marking(init):

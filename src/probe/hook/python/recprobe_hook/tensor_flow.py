@@ -1,12 +1,23 @@
 """Times tf.data's iterators in eager mode. Within a tf.function TensorFlow runs them itself."""
 from . import events
-from .wrap import How, time_method
+from .settings import note_map
+from .wrap import How, replace, time_method
 
 _ITERATORS = ('OwnedIterator', 'NumpyIterator', '_NumpyIterator', 'DistributedIteratorBase',
               'DistributedIterator')
 
 
+def _noting(original):
+    def map(self, *args, **kwargs):
+        note_map()
+        return original(self, *args, **kwargs)
+
+    return map
+
+
 def patch(module):
+    if hasattr(module, 'DatasetV2'):
+        replace(module.DatasetV2, 'map', _noting)
     from tensorflow.python.eager import context
     eager = context.executing_eagerly
 
