@@ -1,7 +1,7 @@
 """Batches: the arrays that a loader gives, by name."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from recpack_io import _core
@@ -9,6 +9,18 @@ from recpack_io import _core
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+def described(kind: str, arrays: Iterable[tuple[str, Any]], number: int | None = None,
+              epoch: int | None = None) -> str:
+    """Returns the text of a batch: its place, if that is known, and each array's type and shape."""
+    texts = []
+    for name, array in arrays:
+        type_ = str(getattr(array.dtype, 'name', array.dtype)).removeprefix('torch.')
+        # NumPy has no bfloat16.
+        texts.append(f'{name} bfloat16' if type_ == 'object' else f'{name} {type_} {tuple(array.shape)}')
+    place = '' if number is None else f' {number} of epoch {epoch}'
+    return f'<{kind}{place}: {", ".join(texts)}>'
 
 
 class Batch:
@@ -77,9 +89,4 @@ class Batch:
         return self._core.token
 
     def __repr__(self) -> str:
-        arrays = ', '.join(f'{name} {self._described(name)}' for name in self.keys())
-        return f'<recpack_io.Batch {self.number} of epoch {self.epoch}: {arrays}>'
-
-    def _described(self, name: str) -> str:
-        array = self[name]
-        return 'bfloat16' if array.dtype == object else f'{array.dtype} {array.shape}'
+        return described('recpack_io.Batch', self.items(), self.number, self.epoch)

@@ -18,6 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDev
 from recpack_io.adapting.ahead import AheadLoader
 from recpack_io.arguments import checks_arguments
 from recpack_io.audits import Audit, merged
+from recpack_io.batches import described
 from recpack_io.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class Batch(dict):
     # Bool array on the devices of the others, per sample: False for padding of the last batch
     # (last_batch="pad"). Exclude padding from metrics: (right & batch.mask).sum().
     mask: jax.Array
+
+    def __repr__(self) -> str:
+        return described('recpack_io.jax.Batch', self.items())
 
 
 def _flatten(batch: Batch):

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from recpack_io import loading
+from recpack_io.batches import described
 from recpack_io.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ class Batch(dict):
     # padding from metrics: tf.boolean_mask(right, batch.mask). Elements of a tf.data.Dataset have
     # it under the name given to as_dataset(); pass it to a tf.function as an argument.
     mask: tf.Tensor
+
+    def __repr__(self) -> str:
+        return described('recpack_io.tensorflow.Batch', self.items())
 
 
 def tensors(core) -> dict[str, tf.Tensor]:

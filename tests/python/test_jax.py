@@ -207,6 +207,7 @@ class Jax(InFolder):
             return {'times': np.full(sample.id % 3, sample.id)}
         fields = [recpack_io.Id(), recpack_io.Function(times, {'times': ('int64', recpack_io.Ragged(2))})]
         for batch in self.batches(recipe=None, fields=fields, device=jax.devices()[1]):
+            self.assertIn('times int32 (', repr(batch))
             self.assertEqual(batch['times'].tolist(), [n for n in batch['id'].tolist() for _ in range(n % 3)])
             self.assertEqual(np.diff(batch['times_offsets']).tolist(), [n % 3 for n in batch['id'].tolist()])
         with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "cannot share the array 'times', which is ragged"):

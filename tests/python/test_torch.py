@@ -229,6 +229,13 @@ class Batches(WithShards):
         self.assertEqual([tensor.device.type for tensor in there], ['meta', 'meta'])
         self.assertIs(there.mask, batch.mask)
 
+    def test_texts(self):
+        batch, arrays = next(iter(self.loader())), 'image float32 (8, 3, 32, 32), label int64 (8,)>'
+        self.assertEqual(repr(batch), '<recpack_io.torch.TupleBatch 0 of epoch 0: ' + arrays)
+        self.assertEqual(repr(batch.as_dict()), '<recpack_io.torch.Batch 0 of epoch 0: ' + arrays)
+        self.assertEqual(repr(Batch(batch)), '<recpack_io.torch.Batch: ' + arrays)
+        self.assertEqual(repr(TupleBatch(batch)), '<recpack_io.torch.TupleBatch: 0 float32 (8, 3, 32, 32), 1 int64 (8,)>')
+
     def test_libraries_remake_tuples_with_their_names(self):
         """As a named tuple, from values, and as a tuple, from an iterable."""
         batch = next(iter(self.loader()))

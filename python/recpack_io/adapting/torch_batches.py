@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 import torch
 
+from recpack_io.batches import described
+
 if TYPE_CHECKING:
     from recpack_io._cuda import HostMemory
 
@@ -43,6 +45,10 @@ class Batch(dict[str, torch.Tensor]):
         if name in self:
             return self[name]
         raise AttributeError(f'the batch has no {name!r}; its arrays are {", ".join(self)}')
+
+    def __repr__(self) -> str:
+        beside = vars(self)
+        return described('recpack_io.torch.Batch', self.items(), beside.get('number'), beside.get('epoch'))
 
     def _on(self, device: torch.device, non_blocking: bool) -> Batch:
         there = Batch({name: tensor.to(device, non_blocking=non_blocking)
@@ -165,6 +171,11 @@ class TupleBatch(tuple[torch.Tensor, ...]):
         if name in self._fields:
             return self[name]
         raise AttributeError(f'the tuple has no {name!r}: it was made without a batch')
+
+    def __repr__(self) -> str:
+        beside = vars(self.as_dict())
+        arrays = self.items() or list(enumerate(self))
+        return described('recpack_io.torch.TupleBatch', arrays, beside.get('number'), beside.get('epoch'))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (self._fields, tuple(self), self._batch)
