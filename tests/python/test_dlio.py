@@ -8,10 +8,11 @@ from unittest import mock
 
 import numpy as np
 import recpack_io
+from png_files import png
 from support import InFolder, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SIZE, FILES, PER_FILE, BATCH = 100, 2, 30, 8
+SIZE, FILES, PER_FILE, BATCH, SIDE = 100, 2, 30, 8, 24
 
 
 class DatasetType(enum.Enum):
@@ -21,6 +22,8 @@ class DatasetType(enum.Enum):
 
 class FormatType(enum.Enum):
     TFRECORD = 'tfrecord'
+    JPEG = 'jpeg'
+    PNG = 'png'
     NPZ = 'npz'
 
 
@@ -60,7 +63,7 @@ class Dlio(InFolder):
         self.assertGreater(len(files), 1)
         BaseDataLoader.settings = types.SimpleNamespace(
             file_list_train=files, file_list_eval=[], seed=1, my_rank=0, comm_size=1, read_threads=2, prefetch_size=2,
-            sample_shuffle=Shuffle.OFF)
+            sample_shuffle=Shuffle.OFF, max_dimension=SIDE)
         modules = mock.patch.dict(sys.modules, stand_in())
         modules.start()
         self.addCleanup(modules.stop)
@@ -69,11 +72,25 @@ class Dlio(InFolder):
             import recpack_dlio
         self.module = recpack_dlio
 
-    def loader(self, **settings):
+    def loader(self, format_type=FormatType.TFRECORD, **settings):
         BaseDataLoader.settings.__dict__.update(settings)
-        loader = self.module.RecpackLoader(FormatType.TFRECORD, DatasetType.TRAIN, 1)
+        loader = self.module.RecpackLoader(format_type, DatasetType.TRAIN, 1)
         loader.read()
         return loader
+
+    def pictures(self):
+        """Makes DLIO's files of gray images, each of another gray; returns their paths."""
+        folder = self.folder / 'images' / 'train'
+        folder.mkdir(parents=True)
+        for n in range(FILES * PER_FILE):
+            (folder / f'img_{n:02}_of_60.png').write_bytes(png(np.full((SIDE, SIDE), 4 * n, np.uint8)))
+        return sorted(map(str, folder.iterdir()))
+
+    def grays(self, loader):
+        """The first pixels of an epoch's images."""
+        images = self.epoch(loader)
+        self.assertEqual({len(image) for image in images}, {SIDE * SIDE})
+        return [image[0] for image in images]
 
     def epoch(self, loader):
         """What DLIO does: it leaves its loop at the last step."""
@@ -102,11 +119,27 @@ class Dlio(InFolder):
         self.assertFalse(set(taken[0]) & set(taken[1]))
 
     def test_the_data_may_lie_elsewhere(self):
+        names = [f'/none/{os.path.basename(file)}' for file in BaseDataLoader.settings.file_list_train]
         with mock.patch.dict(os.environ, {'RECPACK_DLIO_DATA': str(self.folder / 'data')}):
-            self.assertEqual(len(self.epoch(self.loader(file_list_train=['/none']))), 56)
+            self.assertEqual(len(self.epoch(self.loader(file_list_train=names))), 56)
+
+    def test_a_folder_of_images_is_decoded(self):
+        loader = self.loader(FormatType.PNG, file_list_train=self.pictures())
+        self.assertEqual(self.grays(loader), [4 * n for n in range(56)])
+
+    def test_images_may_lie_elsewhere_in_shards(self):
+        files = self.pictures()
+        recpack_io.pack(os.path.dirname(files[0]), self.folder / 'shards')
+        with mock.patch.dict(os.environ, {'RECPACK_DLIO_DATA': str(self.folder / 'shards')}):
+            self.assertEqual(len(set(self.grays(self.loader(FormatType.PNG, file_list_train=files)))), 56)
+
+    def test_too_few_samples_are_refused(self):
+        files = BaseDataLoader.settings.file_list_train
+        with self.assertRaisesRegex(ValueError, 'the workload 60'):
+            self.loader(file_list_train=files[:1])
 
     def test_other_formats_are_refused(self):
-        with self.assertRaisesRegex(ValueError, 'expected tfrecord'):
+        with self.assertRaisesRegex(ValueError, 'expected tfrecord, jpeg or png'):
             self.module.RecpackLoader(FormatType.NPZ, DatasetType.TRAIN, 1)
 
 
