@@ -2,7 +2,7 @@
 """Measures the utilisation of emulated accelerators with DLIO: recpack's loader beside DLIO's own.
 
     bash bench/peers/setup.sh tf vision remote                 TensorFlow, PyTorch, nginx
-    python3 bench/dlio.py --wheel dist/recpack_io-*.whl --out bench/results/dlio.json          about 8 minutes
+    python3 bench/dlio.py --wheel dist/recpack_io-*.whl --out bench/results/dlio.json          about 12 minutes
 
 The workloads, where their values come from and the loaders stand in harness/dlio_rows.py. An emulated accelerator sleeps;
 several are one that computes as many times faster. The environment VENVS/dlio is made; without --wheel, recpack_io is found by
