@@ -2,7 +2,8 @@
 """Measures the utilisation of emulated accelerators with DLIO: recpack's loader beside DLIO's own.
 
     bash bench/peers/setup.sh tf vision remote                 TensorFlow, PyTorch, nginx
-    python3 bench/dlio.py --wheel dist/recpack_io-*.whl --out bench/results/dlio.json          about 12 minutes
+    python3 bench/dlio.py --wheel dist/recpack_io-*.whl --out bench/results/dlio.json          about 18 minutes
+    python3 bench/dlio.py --table bench/results/dlio.json                                      for docs/guide/performance.md
 
 The workloads, where their values come from and the loaders stand in harness/dlio_rows.py. An emulated accelerator sleeps;
 several are one that computes as many times faster. The environment VENVS/dlio is made; without --wheel, recpack_io is found by
@@ -10,6 +11,7 @@ PYTHONPATH.
 """
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import statistics
@@ -47,6 +49,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument('--rounds', type=int, default=1)
     parser.add_argument('--share', type=int, default=1, help='N: every Nth file only, to try things out')
     parser.add_argument('--out', type=pathlib.Path)
+    parser.add_argument('--table', type=pathlib.Path, help='print these results and run nothing')
     return parser.parse_args()
 
 
@@ -138,8 +141,26 @@ def measure(given: argparse.Namespace, name: str) -> dict:
             'rows': rows, 'losses': losses(rows), 'runs': [run for some in runs.values() for run in some]}
 
 
+def table(results: dict) -> str:
+    """One row for each workload and loader; AU in per cent by the number of accelerators."""
+    workloads = results['workloads'].items()
+    counts = sorted({row['accelerators'] for _, found in workloads for row in found['rows']})
+    lines = ['| workload | loader | ' + ' | '.join(f'accelerators: {count}' for count in counts) + ' |',
+             '| --- ' * (2 + len(counts)) + '|']
+    for name, found in workloads:
+        by_place = {(row['loader'], row['accelerators']): f"{row['au_percent']:.1f}" for row in found['rows']}
+        for loader in dict.fromkeys(row['loader'] for row in found['rows']):
+            cells = [by_place.get((loader, count), '–') for count in counts]
+            lines.append(f"| {name} | {loader} | {' | '.join(cells)} |")
+    return '\n'.join(lines)
+
+
 def main() -> None:
-    given, load, began = arguments(), os.getloadavg()[0], time.monotonic()
+    given = arguments()
+    if given.table:
+        print(table(json.loads(given.table.read_text(encoding='utf-8'))))
+        return
+    load, began = os.getloadavg()[0], time.monotonic()
     make_environment(given.venvs, given.wheel)
     with tempfile.TemporaryDirectory(prefix='dlio-') as work:
         results = {'date': machine.today(), 'machine': machine.describe(pathlib.Path(work)), 'load_average': round(load, 2),
