@@ -142,13 +142,18 @@ def measure(given: argparse.Namespace, name: str) -> dict:
 
 
 def table(results: dict) -> str:
-    """One row for each workload and loader; AU in per cent by the number of accelerators."""
+    """One row for each workload and loader; AU in per cent by the number of accelerators: of first epochs, and of later ones."""
     workloads = results['workloads'].items()
     counts = sorted({row['accelerators'] for _, found in workloads for row in found['rows']})
     lines = ['| workload | loader | ' + ' | '.join(f'accelerators: {count}' for count in counts) + ' |',
              '| --- ' * (2 + len(counts)) + '|']
     for name, found in workloads:
-        by_place = {(row['loader'], row['accelerators']): f"{row['au_percent']:.1f}" for row in found['rows']}
+        by_place = {}
+        for run in found['runs']:
+            by_place.setdefault((run['loader'], run['accelerators']), []).append(run['au'])
+        by_place = {place: f'{statistics.mean(au[0] for au in epochs):.1f}; '
+                           f'{statistics.mean(each for au in epochs for each in au[1:]):.1f}'
+                    for place, epochs in by_place.items()}
         for loader in dict.fromkeys(row['loader'] for row in found['rows']):
             cells = [by_place.get((loader, count), '–') for count in counts]
             lines.append(f"| {name} | {loader} | {' | '.join(cells)} |")

@@ -61,8 +61,9 @@ def environment(site: pathlib.Path) -> dict[str, str]:
 
 
 def line_of_setting(verdict: dict) -> dict:
-    """Returns the line of a cause that is a setting: 'train.py:12 (DataLoader)'."""
-    found = re.match(r'(\S+):(\d+) \(', next(iter(verdict.get('causes', [])), {}).get('where', ''))
+    """Returns the line of a cause that is a setting, or of the action: 'train.py:12 (DataLoader)'."""
+    first = next(iter(verdict.get('causes', [])), verdict.get('action') or {})
+    found = re.match(r'(\S+):(\d+) \(', first.get('where', ''))
     return {'file': found.group(1), 'line': int(found.group(2))} if found else {}
 
 

@@ -16,9 +16,13 @@ def described(kind: str, arrays: Iterable[tuple[str, Any]], number: int | None =
     """Returns the text of a batch: its place, if that is known, and each array's type and shape."""
     texts = []
     for name, array in arrays:
-        type_ = str(getattr(array.dtype, 'name', array.dtype)).removeprefix('torch.')
+        of = getattr(array, 'dtype', None)
+        if of is None:  # a library has put something else there
+            texts.append(f'{name} {type(array).__name__}')
+            continue
+        kind_of = str(getattr(of, 'name', of)).removeprefix('torch.')
         # NumPy has no bfloat16.
-        texts.append(f'{name} bfloat16' if type_ == 'object' else f'{name} {type_} {tuple(array.shape)}')
+        texts.append(f'{name} bfloat16' if kind_of == 'object' else f'{name} {kind_of} {tuple(array.shape)}')
     place = '' if number is None else f' {number} of epoch {epoch}'
     return f'<{kind}{place}: {", ".join(texts)}>'
 

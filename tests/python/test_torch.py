@@ -247,7 +247,20 @@ class Batches(WithShards):
             with self.assertRaisesRegex(AttributeError, "no 'mask': it was made without a batch"):
                 remade.mask
         only = next(iter(self.loader(None, fields=[recpack_io.Numbers('label')], as_tuple=True)))
-        self.assertEqual([len(each) for each in (*only, *type(only)(*only))], [8, 8])
+        self.assertEqual([len(each) for each in (*only, *type(only)(*only), *type(only)(each for each in only))], [8] * 3)
+        for tuples in batch, only:  # pytrees, of whatever a function gives
+            shapes = torch.utils._pytree.tree_map(lambda tensor: tensor.shape, tuples)
+            self.assertEqual(tuple(shapes), tuple(tensor.shape for tensor in tuples))
+            self.assertEqual(type(tuples)(*(tensor.shape for tensor in tuples)), tuple(shapes))
+            self.assertIn('label Size', repr(shapes))
+        doubled = torch.utils._pytree.tree_map(lambda tensor: 2 * tensor, batch)
+        self.assertEqual(doubled['label'].tolist(), [2 * label for label in batch['label'].tolist()])
+
+    def test_tuples_have_no_methods_that_change_dictionaries(self):
+        batch = next(iter(self.loader()))
+        for name in 'pop', 'update', 'clear', 'copy':
+            with self.assertRaisesRegex(AttributeError, f"the batch has no '{name}'"):
+                getattr(batch, name)
 
     def test_tuples_are_pickled_and_copied(self):
         batch = next(iter(self.loader()))

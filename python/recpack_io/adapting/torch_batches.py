@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 import torch
@@ -73,7 +73,7 @@ class Batch(dict[str, torch.Tensor]):
 
     def as_tuple(self) -> TupleBatch:
         """Returns the tensors as a tuple, in the order of the fields."""
-        batch = _named(tuple(self))(self.values())
+        batch = _named(tuple(self))._make(self.values())
         batch._batch = self
         return batch
 
@@ -109,7 +109,7 @@ class TupleBatch(tuple[torch.Tensor, ...]):
     nothing beside the tensors, unless they call to(), as Lightning and Accelerate do.
 
     Args:
-        tensors: The tensors, or one iterable of them. TupleBatch itself gives them no names.
+        tensors: The tensors, or one list, tuple or iterator of them. TupleBatch itself gives them no names.
     """
 
     __module__ = 'recpack_io.torch'  # where programs import it from
@@ -125,9 +125,14 @@ class TupleBatch(tuple[torch.Tensor, ...]):
     _batch: Batch | None = None
 
     def __new__(cls, *tensors: torch.Tensor | Iterable[torch.Tensor]) -> TupleBatch:
-        if len(tensors) == 1 and not isinstance(tensors[0], torch.Tensor):
+        # Libraries make named tuples of several arguments, and other tuples of one.
+        if len(tensors) == 1 and isinstance(tensors[0], list | tuple | Iterator) and not isinstance(tensors[0], torch.Size):
             return super().__new__(cls, tensors[0])
         return super().__new__(cls, tensors)  # type: ignore[arg-type]
+
+    @classmethod
+    def _make(cls, tensors: Iterable[torch.Tensor]) -> TupleBatch:
+        return tuple.__new__(cls, tensors)
 
     @overload
     def __getitem__(self, key: str | SupportsIndex, /) -> torch.Tensor: ...
@@ -166,11 +171,13 @@ class TupleBatch(tuple[torch.Tensor, ...]):
         return self[name] if name in self._fields else default
 
     def __getattr__(self, name: str) -> torch.Tensor:
-        if self._batch is not None:
+        if self._batch is not None and name in _BESIDE:
             return getattr(self._batch, name)
         if name in self._fields:
             return self[name]
-        raise AttributeError(f'the tuple has no {name!r}: it was made without a batch')
+        if self._batch is None:
+            raise AttributeError(f'the tuple has no {name!r}: it was made without a batch')
+        raise AttributeError(f'the batch has no {name!r}; its arrays are {", ".join(self._fields)}')
 
     def __repr__(self) -> str:
         beside = vars(self.as_dict())
@@ -207,7 +214,7 @@ class TupleBatch(tuple[torch.Tensor, ...]):
             non_blocking: As in Batch.to().
         """
         if self._batch is None:
-            return type(self)(tensor.to(device, non_blocking=non_blocking) for tensor in self)
+            return self._make(tensor.to(device, non_blocking=non_blocking) for tensor in self)
         return self._batch.to(device, non_blocking).as_tuple()
 
 
@@ -218,7 +225,7 @@ def _named(names: tuple[str, ...]) -> type[TupleBatch]:
 
 
 def _remade(names: tuple[str, ...], tensors: tuple[torch.Tensor, ...], batch: Batch | None) -> TupleBatch:
-    remade = _named(names)(tensors) if names else TupleBatch(tensors)
+    remade = (_named(names) if names else TupleBatch)._make(tensors)
     if batch is not None:
         remade._batch = batch
     return remade

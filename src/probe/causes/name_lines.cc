@@ -1,5 +1,6 @@
 #include "src/probe/causes/name_lines.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -70,7 +71,9 @@ void NameLines(const Evidence& evidence, Verdict& verdict) {
   if (verdict.causes.empty()) return;
   Cause& first = verdict.causes.front();
   // Workers save more than a faster line.
-  if (first.bottleneck == Bottleneck::kTrainingThread && !first.where.empty()) {
+  const bool has_no_workers =
+      std::ranges::any_of(evidence.settings, &InputSettings::has_no_workers);
+  if (first.bottleneck == Bottleneck::kTrainingThread && has_no_workers) {
     verdict.cure = first.cure;
     return;
   }

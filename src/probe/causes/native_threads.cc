@@ -58,30 +58,21 @@ std::string Named(const std::vector<Group>& groups) {
   return text;
 }
 
-// A pipeline of tf.data that calls map() once: what its threads do is mostly that map's function.
-void NameMap(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
-             Verdict& verdict) {
+// Where only one map() of tf.data is called, its function is the first place to look. It may do
+// little beside reading and decompressing: the cause stays unknown.
+void PointAtMap(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
+                Verdict& verdict) {
   const bool waits = verdict.band == Band::kModerately || verdict.band == Band::kHighly;
   const InputSettings* const settings =
       FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
-  if (!waits || settings == nullptr || settings->maps != 1) return;
-  Cause cause{
-      .bottleneck = Bottleneck::kFunction,
-      .saves = verdict.input_share.value,
-      .evidence = {"TensorFlow's own threads make the batches; the pipeline has one function, that "
-                   "of Dataset.map"},
-      .cure =
-          "make the function of Dataset.map do less: prepare the data once and store the "
-          "results, or add .cache(); TensorFlow's profiler shows its operations",
-      .where = PlaceOfSettings(*settings)};
-  verdict.bottleneck = cause.bottleneck;
-  verdict.cure = cause.cure;
-  verdict.evidence.insert(verdict.evidence.begin(), cause.evidence.front());
-  verdict.action = Action{.bottleneck = cause.bottleneck,
-                          .text = cause.cure,
-                          .saves = cause.saves,
-                          .where = cause.where};
-  verdict.causes = {std::move(cause)};
+  if (!waits || settings == nullptr || settings->maps != 1 || settings->place.empty()) return;
+  verdict.action = Action{.bottleneck = verdict.bottleneck,
+                          .text =
+                              "look at the function of Dataset.map first, the only one of the "
+                              "pipeline: do less in it, prepare the data once, or add "
+                              ".cache(); TensorFlow's profiler shows its operations",
+                          .saves = {},
+                          .where = PlaceOfSettings(*settings)};
 }
 
 }  // namespace
@@ -115,7 +106,7 @@ void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSt
              "(smaller pictures, cache()), or recpack's loader"
            : "make the input parallel (tf.data: num_parallel_calls=tf.data.AUTOTUNE, interleave, "
              "prefetch; Grain: worker_count); TensorFlow's profiler shows the stage";
-  NameMap(evidence, trainers, verdict);
+  PointAtMap(evidence, trainers, verdict);
 }
 
 }  // namespace recpack::probe

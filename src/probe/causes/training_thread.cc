@@ -40,21 +40,24 @@ OwnWork FindOwnWork(const Situation& situation, const TrainerSteps& trainer) {
   return work;
 }
 
+bool KnowsCores(const Situation& situation) {
+  return situation.evidence.system && situation.evidence.system->allowed_cores > 0;
+}
+
 // Workers that would be in time, as far as there are processors for them.
 uint32_t EnoughWorkers(const Situation& situation) {
   const double needed =
       1 + situation.pipeline.making / std::max(kLeastOwn, situation.pipeline.own());
-  const uint32_t most =
-      situation.evidence.system
-          ? static_cast<uint32_t>(std::max(1, situation.evidence.system->allowed_cores))
-          : kMostWorkers;
+  const uint32_t most = KnowsCores(situation)
+                            ? static_cast<uint32_t>(situation.evidence.system->allowed_cores)
+                            : kMostWorkers;
   return std::clamp(static_cast<uint32_t>(needed), 1U, most);
 }
 
 // What workers would save: they share the processors with the step, where that runs on them.
 double SavedByWorkers(const Situation& situation, const OwnWork& work) {
   const Pipeline& pipeline = situation.pipeline;
-  if (!situation.evidence.system) return pipeline.wait;
+  if (!KnowsCores(situation)) return pipeline.wait;
   const SystemRates& system = *situation.evidence.system;
   const double cores = std::max(1.0, system.allowed_cores - system.others_cores.value_or(0));
   const double computing = pipeline.making * (work.busy > 0 ? work.busy : 1) +
@@ -91,8 +94,9 @@ void TrainingThread(const Situation& situation, Found& found) {
   if (work.settings != nullptr) {
     cause.evidence.front().insert(0, "the DataLoader has no workers; ");
     cause.saves = SavedByWorkers(situation, work);
+    if (*cause.saves < Verdict::kWorthNaming && !work.stages.empty()) return;
     cause.cure = WorkersCure(*work.settings, EnoughWorkers(situation));
-    if (!situation.evidence.system) cause.cure += ", as far as there are processors for them";
+    if (!KnowsCores(situation)) cause.cure += ", as far as there are processors for them";
     cause.where = PlaceOfSettings(*work.settings);
   }
   found.causes.push_back(std::move(cause));

@@ -74,7 +74,7 @@ struct InputSettings {
   bool pinned = false;
   std::string place;  // FILE:LINE where the program makes it, or calls Dataset.map; may be empty
   uint32_t made = 1;  // at least so many were made there and used for training
-  uint32_t maps = 0;  // calls of Dataset.map in the program, of tf.data
+  uint32_t maps = 0;  // calls of Dataset.map of tf.data, by whomever
 
   bool loads() const { return library != InputLibrary::kTfData && library != InputLibrary::kGrain; }
   // A DataLoader that makes its batches on the training thread.

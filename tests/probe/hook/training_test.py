@@ -155,6 +155,29 @@ class Training(HookTest):
         place, = self.places('loader = DataLoader')
         self.assertEqual(self.settings(told), [(place, 1 << 40 | made << 34 | 2) for made in (1, 2, 4, 8)])
 
+    def test_loaders_of_one_line_that_take_turns_are_not_made_anew(self):
+        told = self.run_program('''
+            optimizer = SGD()
+            loaders = [DataLoader(Items(2), 2) for _ in range(2)]
+            for _ in range(9):
+                for loader in loaders: train(loader, optimizer)
+            ''')
+        place, = self.places('loaders = ')
+        self.assertEqual(self.settings(told), [(place, 1 << 40 | made << 34 | 2) for made in (1, 2)])
+
+    def test_a_loader_with_a_hash_of_its_own(self):
+        told = self.run_program('''
+            import inspect
+            class Own(DataLoader):
+                def __hash__(self): return hash(id(self.dataset))
+                def __eq__(self, other): raise ValueError
+            assert 'num_workers' in inspect.getfullargspec(DataLoader.__init__).args
+            train(Own(Items(3), 2), SGD())
+            ''')
+        place, = self.places('train(Own(')
+        self.assertEqual(self.settings(told), [(place, 1 << 40 | 1 << 34 | 2)])
+        self.assertEqual(told.notices, '')
+
     def settings(self, told):
         """Returns where loaders were made, and their settings."""
         told = [e for e in told.events if e.name.partition('\t')[0] == 'input settings']

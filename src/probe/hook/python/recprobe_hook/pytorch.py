@@ -1,4 +1,5 @@
 """Hooks PyTorch's DataLoader, torchdata's StatefulDataLoader and the steps of optimizers."""
+import inspect
 import sys
 from importlib.util import find_spec
 
@@ -36,9 +37,13 @@ def patch(module):
 
 def _noting(init):
     def __init__(self, *args, **kwargs):
+        init(self, *args, **kwargs)
         note_made(self)
-        return init(self, *args, **kwargs)
 
+    try:
+        __init__.__signature__ = inspect.signature(init)  # getfullargspec() does not look behind it
+    except (TypeError, ValueError):
+        pass
     return __init__
 
 

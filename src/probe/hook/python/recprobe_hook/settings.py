@@ -22,16 +22,19 @@ _BY_MODULE = (('transformers.trainer', _HUGGING_FACE), ('lightning.pytorch', _LI
 class _State:
     loader = 0  # settings of the first DataLoader that was iterated for training
     place = ''  # FILE:LINE where it was made; '' if a library made it
+    map_place = ''  # where the program calls Dataset.map first
     last = 0  # number of the last one that was made there and iterated
     made = 0  # of these
-    maps = 0  # of tf.data, in the program
+    maps = 0  # of tf.data, also by libraries
     noted = False
     named = False  # the place was written
     recorded = False
 
 
 _numbers = itertools.count(1)
-_loaders = weakref.WeakKeyDictionary()  # place and number of each that the program made
+# By the identity of each loader that lives: a reference, where it was made, and its number. Its own
+# hash is not asked for, as a program may define it.
+_loaders = {}
 
 
 def _place(libraries):
@@ -51,23 +54,32 @@ def _place(libraries):
 def note_made(loader):
     """Notes where a DataLoader is made. To be called within its __init__."""
     try:
-        _loaders[loader] = _place(('recprobe_hook', 'torch', 'torchdata')), next(_numbers)
-    except TypeError:  # no weak references
-        pass
+        place = _place(('recprobe_hook', 'torch', 'torchdata'))
+        key = id(loader)
+        reference = weakref.ref(loader, lambda _: _loaders.pop(key, None))
+        _loaders[key] = reference, place, next(_numbers)
+    except Exception as error:
+        events.notice('Where a DataLoader is made is not known: %r' % error)
+
+
+def _made(loader):
+    """Returns where a loader was made, and its number."""
+    return _loaders.get(id(loader), (None, '', 0))[1:]
 
 
 def note_map():
     """Notes a call of Dataset.map of tf.data. To be called within it."""
-    place = _place(('recprobe_hook', 'tensorflow'))
-    if place:
+    try:
         _State.maps += 1
-        _State.place = _State.place or place
+        _State.map_place = _State.map_place or _place(('recprobe_hook', 'tensorflow'))
+    except Exception as error:
+        events.notice('Where Dataset.map is called is not known: %r' % error)
 
 
 def _note_another(loader):
     """A program that makes its DataLoader anew, for each epoch, starts workers each time."""
-    place, number = _loaders.get(loader, ('', 0))
-    if not place or place != _State.place or number == _State.last:
+    place, number = _made(loader)
+    if not place or place != _State.place or number <= _State.last:
         return
     _State.last = number
     _State.made = min(_State.made + 1, _MOST_MADE)
@@ -81,7 +93,7 @@ def note_loader(loader):
         _note_another(loader)
         return
     _State.noted = True
-    _State.place, _State.last = _loaders.get(loader, ('', 0))
+    _State.place, _State.last = _made(loader)
     _State.made = 1
     workers = min(int(getattr(loader, 'num_workers', 0) or 0), _MOST)
     prefetch = min(int(getattr(loader, 'prefetch_factor', 0) or 0), _MOST)
@@ -99,18 +111,19 @@ def write_once(thread, waits):
     _State.recorded = True
     try:
         library = _OF_WAITS.get(waits, 0)
-        value = library << _LIBRARY | min(_State.maps, _MOST)
+        value, place = library << _LIBRARY | min(_State.maps, _MOST), _State.map_place
         if _State.noted and not library:
             library = next((library for module, library in _BY_MODULE if module in sys.modules),
                            _PYTORCH)
             value = _State.loader | _State.made << _MADE | library << _LIBRARY
+            place = _State.place
         if not library:
             return
         name, when = events.SETTINGS, now()
-        if _State.place:
+        if place:
             name = events.SETTINGS_PLACE
             if not _State.named:
-                write(events.name_records(name, 'input settings\t' + _State.place))
+                write(events.name_records(name, 'input settings\t' + place))
             _State.named = True
         write(record(events.record_head(events.RANGE, 0, thread, name), when, when, value))
     except Exception as error:
@@ -120,4 +133,4 @@ def write_once(thread, waits):
 def after_fork():
     _State.noted = _State.named = _State.recorded = False
     _State.loader = _State.last = _State.made = _State.maps = 0
-    _State.place = ''
+    _State.place = _State.map_place = ''
