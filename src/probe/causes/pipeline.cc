@@ -63,14 +63,7 @@ double UsedByProgram(const SystemRates& system) {
 }
 
 // The training thread is busy during its input waits.
-bool MakesItself(const TrainerSteps& trainer) {
-  double waits = 0, busy = 0;
-  for (const StepRecord& step : trainer.steps) {
-    waits += static_cast<double>(step.input_wait);
-    busy += static_cast<double>(step.busy_wait);
-  }
-  return busy > kMostlyRunning * waits;
-}
+bool MakesItself(const TrainerSteps& trainer) { return BusyInWaits(trainer) > kMostlyRunning; }
 
 // A DataLoader without workers.
 bool LoadsItself(const Evidence& evidence, const TrainerSteps& trainer) {
@@ -204,6 +197,15 @@ Queueing FindOwnQueueing(const SystemRates& system, const std::vector<TrainerSte
     if (busiest == nullptr || Wanted(thread) > Wanted(*busiest)) busiest = &thread;
   }
   return busiest == nullptr ? Queueing{} : FindQueueing(system, {busiest});
+}
+
+double BusyInWaits(const TrainerSteps& trainer) {
+  double waits = 0, busy = 0;
+  for (const StepRecord& step : trainer.steps) {
+    waits += static_cast<double>(step.input_wait);
+    busy += static_cast<double>(step.busy_wait);
+  }
+  return waits > 0 ? busy / waits : 0;
 }
 
 std::vector<const ThreadRates*> FindWorkers(const Evidence& evidence) {

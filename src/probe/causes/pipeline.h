@@ -64,6 +64,10 @@ Queueing FindQueueing(const SystemRates& system, const std::vector<const ThreadR
 // the threads of their loaders.
 Queueing FindOwnQueueing(const SystemRates& system, const std::vector<TrainerSteps>& trainers);
 
+// Part of a training thread's waits for input in which it ran itself. 0 if that is unknown, as in
+// traces of other profilers.
+double BusyInWaits(const TrainerSteps& trainer);
+
 // Threads that make the input in other processes than the trainers': the main threads of busy
 // workers. Empty if none were seen.
 std::vector<const ThreadRates*> FindWorkers(const Evidence& evidence);

@@ -24,13 +24,7 @@ OwnWork FindOwnWork(const Situation& situation, const TrainerSteps& trainer) {
   OwnWork work;
   const InputSettings* const settings = FindSettings(situation.evidence, trainer.process);
   if (settings != nullptr && settings->has_no_workers()) work.settings = settings;
-  double waits = 0, busy = 0;
-  for (const StepRecord& step : trainer.steps) {
-    waits += static_cast<double>(step.input_wait);
-    busy += static_cast<double>(step.busy_wait);
-  }
-  // Traces of other profilers do not say how busy it was.
-  if (waits > 0) work.busy = busy / waits;
+  work.busy = BusyInWaits(trainer);
   for (const InputWork& each : situation.evidence.input_works) {
     if (each.process == trainer.process) work.stages = each.own;
   }

@@ -97,6 +97,10 @@ def is_program(path):
     return not ('-packages' in path or path.startswith(_LIBRARY))
 
 
+def absolute(path):
+    return os.path.normpath(os.path.join(_START, path))
+
+
 def _qualified(code, module):
     """Returns the name of a function with its class."""
     name = getattr(code, 'co_qualname', None)  # 3.11
@@ -124,7 +128,7 @@ def _describe(frame):
         return About(IMPORT, module, name, path)
     if root not in _LIBRARIES and is_program(path):
         if not path.startswith('<'):
-            path = os.path.normpath(os.path.join(_START, path))
+            path = absolute(path)
         return About(USER, module, name, path)
     if module == 'multiprocessing.process':
         return About(PROCESS, module, name, path)
@@ -207,7 +211,7 @@ def _made_at(name):
             continue
         for number, line in enumerate(lines_of(path), 1):
             if call.search(line):
-                return '%s:%d' % (os.path.normpath(os.path.join(_START, path)), number)
+                return '%s:%d' % (absolute(path), number)
     return ''
 
 

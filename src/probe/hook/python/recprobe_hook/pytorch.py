@@ -1,5 +1,4 @@
 """Hooks PyTorch's DataLoader, torchdata's StatefulDataLoader and the steps of optimizers."""
-import inspect
 import sys
 from importlib.util import find_spec
 
@@ -7,7 +6,7 @@ from . import events
 from .steps import marks
 from .settings import note_loader, note_made
 from .threads import trainer
-from .wrap import How, replace, time_method
+from .wrap import How, noting, replace, time_method
 
 
 def patch(module):
@@ -32,31 +31,15 @@ def patch(module):
             time_method(item, '__next__', batches)
         elif name.endswith('DataLoader'):
             time_method(item, '__iter__', start)  # workers are started in it
-            replace(item, '__init__', _noting)
+            replace(item, '__init__', noting(note_made, 'Where a DataLoader is made is not known'))
 
 
-def _noting(init):
-    def __init__(self, *args, **kwargs):
-        init(self, *args, **kwargs)
-        note_made(self)
-
-    try:
-        __init__.__signature__ = inspect.signature(init)  # getfullargspec() does not look behind it
-    except (TypeError, ValueError):
-        pass
-    return __init__
-
-
-def _marking(init):
-    def __init__(self, *args, **kwargs):
-        marks.optimizer_made = True
-        return init(self, *args, **kwargs)
-
-    return __init__
+def _mark_made(optimizer):
+    marks.optimizer_made = True
 
 
 def _watch_optimizers(module):
-    if not replace(module.Optimizer, '__init__', _marking):
+    if not replace(module.Optimizer, '__init__', noting(_mark_made, 'An optimizer is not seen')):
         return
     if not hasattr(module, 'register_optimizer_step_post_hook'):
         events.notice('Optimizer steps are not seen: this PyTorch has no hooks for optimizers; 2.0 '

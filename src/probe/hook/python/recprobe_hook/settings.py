@@ -1,17 +1,15 @@
 """Records what the training makes its batches with: the library, a DataLoader's settings, and where the
 program makes it."""
 import itertools
-import os
 import sys
 import weakref
 
 from . import events
 from .events import now, record, write
-from .places import is_program
+from .places import absolute, is_program
 
 _PREFETCH, _PERSISTENT, _PINNED, _MADE, _LIBRARY = 16, 32, 33, 34, 40  # shifts; the workers are below
 _MOST, _MOST_MADE = 0xffff, 63
-_START = os.getcwd()  # file names may be relative to it
 _PYTORCH, _TF_DATA, _GRAIN, _LIGHTNING, _HUGGING_FACE = range(1, 6)
 _OF_WAITS = {events.TF_DATA: _TF_DATA, events.GRAIN: _GRAIN}
 # Modules of a program that has PyTorch's DataLoaders made or configured by another library.
@@ -46,20 +44,17 @@ def _place(libraries):
             path = frame.f_code.co_filename
             if not is_program(path) or path.startswith('<'):
                 return ''
-            return '%s:%d' % (os.path.normpath(os.path.join(_START, path)), frame.f_lineno or 0)
+            return '%s:%d' % (absolute(path), frame.f_lineno or 0)
         frame = frame.f_back
     return ''
 
 
 def note_made(loader):
-    """Notes where a DataLoader is made. To be called within its __init__."""
-    try:
-        place = _place(('recprobe_hook', 'torch', 'torchdata'))
-        key = id(loader)
-        reference = weakref.ref(loader, lambda _: _loaders.pop(key, None))
-        _loaders[key] = reference, place, next(_numbers)
-    except Exception as error:
-        events.notice('Where a DataLoader is made is not known: %r' % error)
+    """Notes where a DataLoader is made. To be called when its __init__ is."""
+    place = _place(('recprobe_hook', 'torch', 'torchdata'))
+    key = id(loader)
+    reference = weakref.ref(loader, lambda _: _loaders.pop(key, None))
+    _loaders[key] = reference, place, next(_numbers)
 
 
 def _made(loader):
@@ -67,13 +62,10 @@ def _made(loader):
     return _loaders.get(id(loader), (None, '', 0))[1:]
 
 
-def note_map():
-    """Notes a call of Dataset.map of tf.data. To be called within it."""
-    try:
-        _State.maps += 1
-        _State.map_place = _State.map_place or _place(('recprobe_hook', 'tensorflow'))
-    except Exception as error:
-        events.notice('Where Dataset.map is called is not known: %r' % error)
+def note_map(dataset):
+    """Notes a call of Dataset.map of tf.data. To be called when it is."""
+    _State.maps += 1
+    _State.map_place = _State.map_place or _place(('recprobe_hook', 'tensorflow'))
 
 
 def _note_another(loader):

@@ -1,23 +1,15 @@
 """Times tf.data's iterators in eager mode. Within a tf.function TensorFlow runs them itself."""
 from . import events
 from .settings import note_map
-from .wrap import How, replace, time_method
+from .wrap import How, noting, replace, time_method
 
 _ITERATORS = ('OwnedIterator', 'NumpyIterator', '_NumpyIterator', 'DistributedIteratorBase',
               'DistributedIterator')
 
 
-def _noting(original):
-    def map(self, *args, **kwargs):
-        note_map()
-        return original(self, *args, **kwargs)
-
-    return map
-
-
 def patch(module):
     if hasattr(module, 'DatasetV2'):
-        replace(module.DatasetV2, 'map', _noting)
+        replace(module.DatasetV2, 'map', noting(note_map, 'Where Dataset.map is called is not known'))
     from tensorflow.python.eager import context
     eager = context.executing_eagerly
 

@@ -1,6 +1,7 @@
 """Wraps methods of the program's iterators to time them."""
 import functools
 
+from . import events
 from .threads import begin_wait, end_wait
 
 
@@ -27,6 +28,28 @@ def replace(owner, method, wrap):
     replacement._recprobe = True
     setattr(owner, method, replacement)
     return True
+
+
+def noting(note, failure):
+    """Returns what replace() takes: the method calls `note(self)` first. `failure`: the notice if that
+    raises."""
+    def wrap(original):
+        import inspect  # which the libraries that have such methods import themselves
+
+        def noted(self, *args, **kwargs):
+            try:
+                note(self)
+            except Exception as error:
+                events.notice('%s: %r' % (failure, error))
+            return original(self, *args, **kwargs)
+
+        try:
+            noted.__signature__ = inspect.signature(original)  # for getfullargspec()
+        except (TypeError, ValueError):
+            pass
+        return noted
+
+    return wrap
 
 
 def time_method(owner, method, how):
