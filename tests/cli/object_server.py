@@ -50,6 +50,7 @@ class ObjectServer:
 
     # Whether the last N bytes are refused of an object that has fewer, as by some stores.
     strict_suffix = False
+    region = REGION
     # Seconds that credentials of the services are valid for.
     valid = 3600
 
@@ -217,6 +218,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return 200, f'<R><UploadId>{key}</UploadId></R>'.encode()
         if self.headers.get('If-None-Match') == '*' and path.exists():
             return 412, _error('PreconditionFailed', 'there is one')
+        if 'If-Match' in self.headers and not path.exists():
+            return 404, _error('NoSuchKey', 'there is none')
+        if 'If-Match' in self.headers and f'"{hashlib.md5(path.read_bytes()).hexdigest()}"' != self.headers['If-Match']:
+            return 412, _error('PreconditionFailed', 'another version')
+        if self.headers.get('x-goog-if-generation-match', generation(path)) != generation(path):
+            return 412, _error('PreconditionFailed', 'another generation')
         if method == 'POST':
             parts = uploads[key]['parts']
             wanted = re.findall(r'<PartNumber>(\d+)</PartNumber><ETag>([^<]*)</ETag>', body.decode())
@@ -257,8 +264,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         access, day, region, names, signature = given.groups()
         if access != ACCESS:
             return 'InvalidAccessKeyId', 'there is no such key'
-        if region != REGION:
-            return 'AuthorizationHeaderMalformed', f'the region is {REGION}'
+        if region != self.of.region:
+            return 'AuthorizationHeaderMalformed', f'the region is {self.of.region}'
         if self.headers.get('x-amz-security-token', TOKEN) != TOKEN:
             return 'InvalidToken', 'another session'
         stamp = self.headers['x-amz-date']
@@ -313,7 +320,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.send(304, b'', {'ETag': etag})
         wanted = re.fullmatch(r'bytes=(\d*)-(\d*)', self.headers.get('Range', ''))
         if not wanted:
-            return self.send(200, data, {'ETag': etag}, fault)
+            return self.send(200, data, {'ETag': etag, 'x-goog-generation': generation(path)}, fault)
         first, last = wanted.groups()
         if self.of.strict_suffix and not first and int(last) > len(data):
             return self.send(416, b'')
@@ -323,8 +330,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.send(416, b'', {'Content-Range': f'bytes */{len(data)}'})
         if fault == 'wrong_range' and begin > 0:
             begin, end = begin - 1, end - 1
-        return self.send(206, data[begin:end], {'ETag': etag, 'Content-Range':
-                                                f'bytes {begin}-{end - 1}/{len(data)}'}, fault)
+        return self.send(206, data[begin:end], {'ETag': etag, 'x-goog-generation': generation(path),
+                                                'Content-Range': f'bytes {begin}-{end - 1}/{len(data)}'}, fault)
 
     def send(self, status, body, headers=(), fault=None):
         if fault == 'corrupt' and body:
@@ -339,6 +346,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.of.link.send(self.wfile, body[:len(body) // 2] if fault == 'cut' else body)
         if fault == 'cut':
             self.close_connection = True
+
+
+def generation(path):
+    """Generation of an object, as Google's store counts them; 0: there is none."""
+    return str(path.stat().st_mtime_ns) if path.exists() else '0'
 
 
 @functools.lru_cache(maxsize=16)

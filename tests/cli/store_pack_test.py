@@ -250,7 +250,7 @@ class Refused(Store):
         for url, flags, expected in (
                 (f'{server.url}/web/data', (), 'a web server takes no objects; give an s3:// or gs:// URL'),
                 ('s3://nowhere/data', (), 'there is no such bucket'),
-                ('s3://bucket/data', ('--append',), 'appending needs a folder on a disk'),
+                ('s3://bucket/data', ('--append', '--task', '0/2'), 'several tasks append to a folder on a disk only'),
                 ('s3://bucket/data', ('--task', '0/2', '--overwrite'), 'one task cannot overwrite the output of the others')):
             done = self.pack_to(url, *flags, code=FAILURE)
             self.assertIn(expected, done.stderr)

@@ -83,6 +83,16 @@ class Store:
         self.client.delete_object(Bucket='bucket', Key='a folder/dätä/manifest.json')  # listed from here on
         self.assertIn('train', self.recpack('ls', 's3://bucket/a folder/dätä').stdout)
 
+    def test_appends(self):
+        more = '--shuffle', '3', '--append'
+        self.recpack('pack', CIFAR, 's3://bucket/grown')
+        self.recpack('pack', CIFAR, 's3://bucket/grown', *more, RECPACK_CACHE=str(self.folder / 'another machine'))
+        self.local()
+        self.recpack('pack', CIFAR, self.folder / 'local', *more)
+        there = self.objects('grown')
+        self.assertTrue(there.pop('.recpack/plan-append1.json'))
+        self.assertEqual(there, {path.name: path.read_bytes() for path in (self.folder / 'local').iterdir() if path.is_file()})
+
     def test_large_shards(self):
         self.recpack('stand-in', self.folder / 'made', '--rows', '2500')
         flags = '--shards', '1'

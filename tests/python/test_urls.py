@@ -164,8 +164,10 @@ class Packing(InFolder):
         return {path.name: path.read_bytes() for path in (self.folder / folder).iterdir() if path.is_file()}
 
     def test_a_path(self):
-        self.pack(f'recpack_io.pack({str(CIFAR)!r}, "s3://bucket/data")')
+        self.pack(f'recpack_io.pack({str(CIFAR)!r}, "s3://bucket/data")\n'
+                  f'recpack_io.pack({str(CIFAR)!r}, "s3://bucket/data", shuffle=3, append=True)')
         recpack_io.pack(CIFAR, self.folder / 'local')
+        recpack_io.pack(CIFAR, self.folder / 'local', shuffle=3, append=True)
         self.assertEqual(self.files('bucket/data'), self.files('local'))
 
     def test_records(self):

@@ -1,15 +1,14 @@
 #include "src/pack/job/pack_folder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "recpack/base/folders.h"
-#include "src/base/format.h"
 #include "src/pack/plan/plan.h"
+#include "src/pack/plan/plan_name.h"
 #include "src/shards/manifest/sidecar.h"
 
 namespace recpack::pack {
@@ -17,25 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns 12 for "PREFIX12SUFFIX"; nullopt for other names.
-std::optional<uint32_t> NumberIn(std::string_view name, std::string_view prefix,
-                                 std::string_view suffix) {
-  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return {};
-  const char* const end = name.data() + name.size() - suffix.size();
-  uint32_t number = 0;
-  const auto [stopped, code] = std::from_chars(name.data() + prefix.size(), end, number);
-  return code == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
-}
-
-std::optional<uint32_t> NumberOfAppend(std::string_view name) {
-  return NumberIn(name, "plan-append", ".json");
-}
-
 // Lock files and plans are matched by their full names: a split may be called "planes".
 bool IsLock(std::string_view name) {
   return name == "lock" || name == "lock-turn" || NumberIn(name, "lock-", "");
 }
-bool IsPlan(std::string_view name) { return name == "plan.json" || NumberOfAppend(name); }
 
 // Returns the shards of the plan; none if the file is not a plan. Finished shards have sidecars.
 NameList ShardsOfPlan(FileSystem& files, const std::string& path) {
@@ -84,9 +68,7 @@ void PackFolder::LockOrThrow(const std::string& path, bool shared) {
   locks_.push_back(std::move(*lock));
 }
 
-std::string PackFolder::PlanPath() const {
-  return StatePath(append_ == 0 ? "plan.json" : format("plan-append{}.json", append_));
-}
+std::string PackFolder::PlanPath() const { return StatePath(PlanName(append_)); }
 
 void PackFolder::RefuseForeignContent() const {
   if (!fs::exists(folder_) || fs::is_empty(folder_)) return;

@@ -9,10 +9,10 @@
 #include "recpack/base/file.h"
 #include "recpack/base/file_lock.h"
 #include "recpack/base/parallel.h"
+#include "src/pack/plan/plan_name.h"
 #include "src/pack/store/hole.h"
 #include "src/remote/store/data_files.h"
 #include "src/remote/store/listing.h"
-#include "src/remote/store/upload.h"
 #include "src/shards/manifest/sidecar.h"
 
 namespace recpack::pack {
@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPlan[] = "plan.json";
 constexpr int kAtOnce = 16;  // requests for small objects
 
 std::string SidecarName(const std::string& shard) { return shard + ".json"; }
@@ -61,15 +60,17 @@ void SharedState::Fetch(uint32_t task, uint32_t tasks) {
   const Descriptor turn = WaitForLock(folder_ + ".lock");
   const Listing listing = List();
   ByteBuffer plan;
-  if (listing.state.contains(kPlan)) plan = ReadWholeFile(remote::DataFiles(), StateUrl(kPlan));
-  if (fs::exists(StatePath(kPlan)) && ReadWholeFile(PosixFiles(), StatePath(kPlan)) != plan) {
+  if (listing.state.contains(PlanName(0)))
+    plan = ReadWholeFile(remote::DataFiles(), StateUrl(PlanName(0)));
+  if (fs::exists(StatePath(PlanName(0))) &&
+      ReadWholeFile(PosixFiles(), StatePath(PlanName(0))) != plan) {
     // An earlier job's, unless another task here has a plan that is not in the store yet.
     const auto alone = TryLock(StatePath("lock"), false);
     if (alone) Clear();
   }
   if (plan.empty()) return;
-  WriteFileAtomically(PosixFiles(), StatePath(kPlan), plan, false);
-  FetchShards(ReadPlan(PosixFiles(), StatePath(kPlan)), task, tasks, listing);
+  WriteFileAtomically(PosixFiles(), StatePath(PlanName(0)), plan, false);
+  FetchShards(ReadPlan(PosixFiles(), StatePath(PlanName(0))), task, tasks, listing);
 }
 
 // Removes all but the locks, which other tasks may wait for.
@@ -84,7 +85,7 @@ void SharedState::Clear() const {
 
 void SharedState::FetchAll() {
   const Listing listing = List();
-  const Plan plan = ReadPlan(PosixFiles(), StatePath(kPlan));
+  const Plan plan = ReadPlan(PosixFiles(), StatePath(PlanName(0)));
   for (const auto& file : plan.shards.files()) {
     if (!listing.state.contains(SidecarName(file))) return;
   }
@@ -111,11 +112,33 @@ void SharedState::FetchShards(const Plan& plan, uint32_t task, uint32_t tasks,
   });
 }
 
-void SharedState::Publish(const std::string& path, const std::string& name) const {
+std::map<std::string, std::string> SharedState::FetchAppends() const {
+  std::map<std::string, ByteBuffer> plans;
+  for (const auto& object : remote::ListFolder(url_ + "/" + kStateFolder)) {
+    if (!NumberOfAppend(object.name())) continue;
+    plans[object.name()] = ReadWholeFile(remote::DataFiles(), object.url);
+  }
+  bool others = false;
+  for (const auto& entry : fs::directory_iterator(folder_ + "/" + kStateFolder)) {
+    const std::string name = entry.path().filename();
+    if (!NumberOfAppend(name)) continue;
+    const auto found = plans.find(name);
+    others |= found == plans.end() || ReadWholeFile(PosixFiles(), entry.path()) != found->second;
+  }
+  if (others) Clear();
+  std::map<std::string, std::string> paths;
+  for (const auto& [name, plan] : plans) {
+    WriteFileAtomically(PosixFiles(), StatePath(name), plan, false);
+    paths[name] = StatePath(name);
+  }
+  return paths;
+}
+
+void SharedState::Publish(const std::string& path, const std::string& name,
+                          remote::Upload::Existing existing) const {
   remote::Upload upload(StateUrl(name));
   upload.Write(ReadWholeFile(PosixFiles(), path));
-  upload.Finish(name == kPlan ? remote::Upload::Existing::kRefuse
-                              : remote::Upload::Existing::kReplace);
+  upload.Finish(existing, "give the same command again when that job has ended");
 }
 
 void SharedState::RemoveIndexParts() const {

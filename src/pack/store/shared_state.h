@@ -1,5 +1,5 @@
-// State of a pack into an object store by several tasks, which may run on different machines: the
-// plan, and what each made of its shards, lies in ".recpack/" of the store, too.
+// State of a pack into an object store that other machines have to know, in ".recpack/" of the
+// store: of several tasks the plan, and what each made of its shards; of an append the plan.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/pack/plan/plan.h"
+#include "src/remote/store/upload.h"
 
 namespace recpack::pack {
 
@@ -21,9 +22,16 @@ class SharedState {
   // Copies what is known of the shards of all tasks, if they are complete; otherwise nothing.
   void FetchAll();
 
-  // Copies a file at `path` to the state in the store. The plan is written once: throws Error
-  // (kInvalidArgument) if another job's is there.
-  void Publish(const std::string& path, const std::string& name) const;
+  // Copies the plans of appends from the store, and returns their paths by name. Forgets the
+  // folder's state if it has others. The caller holds the folder's lock.
+  std::map<std::string, std::string> FetchAppends() const;
+
+  // Copies a file at `path` to the state in the store. Throws as Upload::Finish().
+  void Publish(const std::string& path, const std::string& name,
+               remote::Upload::Existing existing) const;
+
+  const std::string& folder() const noexcept { return folder_; }
+  const std::string& url() const noexcept { return url_; }
 
   // Removes what is of no use once there is a manifest; what the plan and the shards' sidecars say
   // stays, as in a folder on a disk.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recpack/base/error.h"
+#include "src/pack/plan/plan_name.h"
 #include "src/pack/store/hole.h"
 #include "src/remote/store/data_files.h"
 #include "src/shards/manifest/manifest.h"
@@ -15,6 +16,9 @@ namespace {
 
 constexpr char kShardEnd[] = ".tfrecord";
 constexpr char kTemporaryEnd[] = ".tfrecord.tmp";
+constexpr char kIndexEnd[] = ".recindex";
+
+using Existing = remote::Upload::Existing;
 
 // A shard that goes to the store as it is written. Whoever renames it finishes the upload.
 class UploadedFile final : public WritableFile {
@@ -34,8 +38,9 @@ class UploadedFile final : public WritableFile {
 
 }  // namespace
 
-StagedFiles::StagedFiles(std::string folder, std::string url, const SharedState* state)
-    : folder_(std::move(folder)), url_(std::move(url)), state_(state) {}
+StagedFiles::StagedFiles(std::string folder, std::string url, const SharedState* state,
+                         const StoreAppend* append)
+    : folder_(std::move(folder)), url_(std::move(url)), state_(state), append_(append) {}
 
 std::string StagedFiles::ResultName(const std::string& path) const {
   if (!path.starts_with(folder_ + "/")) return {};
@@ -78,7 +83,7 @@ std::shared_ptr<remote::Upload> StagedFiles::TakeUpload(const std::string& path)
 void StagedFiles::Rename(const std::string& from, const std::string& to, bool durable) {
   const std::string name = ResultName(to);
   if (const auto upload = TakeUpload(from)) {
-    upload->Finish(remote::Upload::Existing::kReplace);
+    upload->Finish(Existing::kReplace);
     MakeHole(from, upload->bytes());
   } else if (!name.empty()) {
     UploadFile(from, name);
@@ -92,16 +97,19 @@ void StagedFiles::Rename(const std::string& from, const std::string& to, bool du
 void StagedFiles::PublishState(const std::string& from, const std::string& to) const {
   const std::string state = folder_ + "/" + kStateFolder + "/";
   const std::string name = ResultName(to);
-  if (name.ends_with(kShardEnd)) {
+  if (name.ends_with(kShardEnd) && append_ == nullptr) {
     for (const char* const end : {".recindex", ".json"}) {  // the latter says that it is complete
-      state_->Publish(state + name + end, name + end);
+      state_->Publish(state + name + end, name + end, Existing::kReplace);
     }
-  } else if (to == state + "plan.json") {
-    state_->Publish(from, "plan.json");
+  } else if (to.starts_with(state) && IsPlan(to.substr(state.size()))) {
+    // Written once: whose plan it is has the names in it.
+    state_->Publish(from, to.substr(state.size()), Existing::kRefuse);
   }
 }
 
 void StagedFiles::UploadFile(const std::string& from, const std::string& name) {
+  // An index that lacks the shards of another append would be in the way of its readers.
+  if (append_ != nullptr && name.ends_with(kIndexEnd)) append_->CheckUnchanged();
   remote::Upload upload(ObjectUrl(name));
   const auto file = PosixFiles().OpenForReading(from);
   std::vector<uint8_t> buffer(size_t{1} << 20);
@@ -111,8 +119,13 @@ void StagedFiles::UploadFile(const std::string& from, const std::string& name) {
     at += some;
   }
   // The manifest makes the data set: the second of two jobs must not replace the first one's.
-  upload.Finish(name == kManifestName ? remote::Upload::Existing::kRefuse
-                                      : remote::Upload::Existing::kReplace);
+  if (name != kManifestName) {
+    upload.Finish(Existing::kReplace);
+  } else if (append_ == nullptr) {
+    upload.Finish(Existing::kRefuse);
+  } else {
+    upload.FinishInPlaceOf(append_->manifest());
+  }
 }
 
 void StagedFiles::Remove(const std::string& path) {

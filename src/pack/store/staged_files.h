@@ -8,6 +8,7 @@
 
 #include "recpack/base/file.h"
 #include "src/pack/store/shared_state.h"
+#include "src/pack/store/store_append.h"
 #include "src/remote/store/upload.h"
 
 namespace recpack::pack {
@@ -16,11 +17,13 @@ namespace recpack::pack {
 // uploaded to the "folder" `url` under that name first. A planned shard is uploaded while it is
 // written, and takes no space on the disk. In the place of each shard that is in the store lies a
 // hole of its size. Of several tasks that pack together, the plan and what belongs to a complete
-// shard is uploaded, too. Thread-safe, as PosixFiles().
+// shard is uploaded, too; of an append, its plan. Thread-safe, as PosixFiles().
 class StagedFiles final : public FileSystem {
  public:
-  // `state`: if several tasks pack together; outlives this.
-  StagedFiles(std::string folder, std::string url, const SharedState* state);
+  // `state`: for several tasks that pack together, and for an append. `append`: null if there is
+  // none. Both outlive this.
+  StagedFiles(std::string folder, std::string url, const SharedState* state,
+              const StoreAppend* append);
 
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override;
   std::unique_ptr<WritableFile> Create(const std::string& path) override;
@@ -41,6 +44,7 @@ class StagedFiles final : public FileSystem {
   const std::string folder_;
   const std::string url_;
   const SharedState* const state_;
+  const StoreAppend* const append_;
   std::mutex mutex_;
   // By the temporary file that they take the place of. Guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<remote::Upload>> uploads_;

@@ -4,11 +4,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file_lock.h"
 #include "src/base/format.h"
 #include "src/pack/plan/plan.h"
+#include "src/pack/plan/plan_name.h"
 #include "src/pack/store/staged_files.h"
 #include "src/remote/sign/credentials.h"
 #include "src/remote/sign/sign_v4.h"
@@ -38,20 +40,20 @@ bool IsPacksName(const std::string& name) {
          name.ends_with(".tfrecord.idx");
 }
 
-std::string PlanPath(const std::string& folder) {
-  return folder + "/" + kStateFolder + "/plan.json";
-}
-
-// The plan of a job with this staging folder; nullopt if there is none, or a power failure has
-// truncated it: it is made again.
-std::optional<Plan> PlanOfJob(const std::string& folder) {
-  if (!fs::exists(PlanPath(folder))) return {};
-  try {
-    return ReadPlan(PosixFiles(), PlanPath(folder));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kCorrupt) throw;
+// The plans of a job with this staging folder: of an append also those of earlier ones. One that a
+// power failure has truncated is left out: it is made again.
+std::vector<Plan> PlansOfJob(const std::string& folder) {
+  std::vector<Plan> plans;
+  if (!fs::exists(folder + "/" + kStateFolder)) return plans;
+  for (const auto& entry : fs::directory_iterator(folder + "/" + kStateFolder)) {
+    if (!IsPlan(entry.path().filename().string())) continue;
+    try {
+      plans.push_back(ReadPlan(PosixFiles(), entry.path()));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kCorrupt) throw;
+    }
   }
-  return {};
+  return plans;
 }
 
 // Names of the files that the job has made or will make.
@@ -61,40 +63,53 @@ std::set<std::string> NamesOfJob(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.is_regular_file()) names.insert(entry.path().filename());
   }
-  if (fs::exists(PlanPath(folder))) names.insert(kManifestName);
-  const auto plan = PlanOfJob(folder);
-  if (!plan) return names;
-  for (const auto& file : plan->shards.files()) {
-    names.insert(file);
-    names.insert(file + ".idx");
+  if (fs::exists(folder + "/" + kStateFolder + "/" + PlanName(0))) names.insert(kManifestName);
+  for (const Plan& plan : PlansOfJob(folder)) {
+    for (const auto& file : plan.shards.files()) {
+      names.insert(file);
+      names.insert(file + ".idx");
+    }
+    for (const auto& split : plan.splits) names.insert(split.name + ".recindex");
   }
-  for (const auto& split : plan->splits) names.insert(split.name + ".recindex");
   return names;
 }
 
 // Names of the shards of this task.
 std::set<std::string> NamesOfTask(const std::string& folder, uint32_t task, uint32_t tasks) {
   std::set<std::string> names;
-  const auto plan = PlanOfJob(folder);
-  if (!plan) return names;
-  for (size_t i = task; i < plan->shards.size(); i += tasks) names.insert(plan->shards[i].file);
+  for (const Plan& plan : PlansOfJob(folder)) {
+    for (size_t i = task; i < plan.shards.size(); i += tasks) names.insert(plan.shards[i].file);
+  }
   return names;
+}
+
+StoreTarget::Job JobOf(bool overwrite) {
+  return overwrite ? StoreTarget::Job::kOverwrite : StoreTarget::Job::kNew;
 }
 
 }  // namespace
 
-StoreTarget::StoreTarget(const std::string& url, bool overwrite, uint32_t task, uint32_t tasks)
+StoreTarget::StoreTarget(const std::string& url, Job job, uint32_t task, uint32_t tasks)
     : url_(remote::WithoutLastSlash(url)),
-      folder_(StagingFolder(url_)),
+      folder_(StagingFolder(url_) + (job == Job::kAppend ? "-append" : "")),
       task_(task),
       tasks_(tasks),
       state_(folder_, url_) {
   remote::CheckWritable(remote::ParseUrl(url_));
-  if (overwrite) RemoveOld();
+  if (job == Job::kOverwrite) RemoveOld();
   if (tasks > 1) state_.Fetch(task, tasks);
-  Compare(overwrite);
+  std::map<std::string, uint64_t> results;
+  for (const auto& object : remote::ListFolder(url_)) results[object.name()] = object.bytes;
+  if (job == Job::kAppend) {
+    append_.emplace(state_, results);
+    RemoveUploads(NamesOfJob(folder_));
+  } else {
+    Compare(results, job == Job::kOverwrite);
+  }
   fs::create_directories(folder_);
-  files_ = std::make_unique<StagedFiles>(folder_, url_, tasks > 1 ? &state_ : nullptr);
+  const bool shared = tasks > 1 || append_;
+  files_ = std::make_unique<StagedFiles>(folder_, url_, shared ? &state_ : nullptr,
+                                         append_ ? &*append_ : nullptr);
 }
 
 void StoreTarget::FindOthers() {
@@ -137,24 +152,22 @@ void StoreTarget::RemoveOld() const {
   state_.Remove();
 }
 
-void StoreTarget::Compare(bool with_others) const {
-  std::map<std::string, uint64_t> there;
-  for (const auto& object : remote::ListFolder(url_)) there[object.name()] = object.bytes;
+void StoreTarget::Compare(const std::map<std::string, uint64_t>& results, bool with_others) const {
   const std::set<std::string> ours = NamesOfJob(folder_);
-  for (const auto& [name, bytes] : there) {
+  for (const auto& [name, bytes] : results) {
     if (with_others || ours.contains(name)) continue;
     throw Error(ErrorKind::kInvalidArgument, format("there is something already: {}", name),
                 {.path = url_},
                 "choose another folder, or give --overwrite to replace an earlier pack");
   }
   RemoveUploads(ours);
-  if (there.empty() && tasks_ == 1) return Forget();
+  if (results.empty() && tasks_ == 1) return Forget();
   bool lost = false;
   for (const std::string& name : ours) {
     const std::string path = folder_ + "/" + name;
     if (!fs::exists(path)) continue;
-    const auto found = there.find(name);
-    if (found != there.end() && found->second == fs::file_size(path)) continue;
+    const auto found = results.find(name);
+    if (found != results.end() && found->second == fs::file_size(path)) continue;
     fs::remove(path);
     lost = true;
   }
@@ -168,21 +181,27 @@ void StoreTarget::Forget() const {
 }
 
 Error StoreTarget::InStore(const Error& error) const {
+  const auto in_store = [this](std::string text) {
+    if (const size_t at = text.find(folder_); at != std::string::npos) {
+      text.replace(at, folder_.size(), url_);
+    }
+    return text;
+  };
   Place place = error.place();
-  if (!place.path.starts_with(folder_)) return error;
-  place.path = url_ + place.path.substr(folder_.size());
-  return error.At(place);
+  place.path = in_store(place.path);
+  return Error(error.kind(), error.reason(), place, in_store(error.advice()), error.error_number());
 }
 
 std::unique_ptr<StoreTarget> DirectToStore(PackOptions& options) {
   if (!remote::IsUrl(options.out)) return nullptr;
-  if (options.append) {
-    throw Error(ErrorKind::kUnsupported, "appending needs a folder on a disk",
-                {.path = options.out}, "pack into a folder, and upload that");
+  if (options.append && options.tasks > 1) {
+    throw Error(ErrorKind::kUnsupported, "several tasks append to a folder on a disk only",
+                {.path = options.out}, "append without --task");
   }
   CheckTasks(options);  // before anything is removed
-  auto target =
-      std::make_unique<StoreTarget>(options.out, options.overwrite, options.task, options.tasks);
+  auto job = JobOf(options.overwrite);
+  if (options.append) job = StoreTarget::Job::kAppend;
+  auto target = std::make_unique<StoreTarget>(options.out, job, options.task, options.tasks);
   if (options.tasks > 1) options.others = [found = target.get()] { found->FindOthers(); };
   options.url = target->url();
   options.out = target->folder();
@@ -192,7 +211,7 @@ std::unique_ptr<StoreTarget> DirectToStore(PackOptions& options) {
 
 std::unique_ptr<StoreTarget> DirectToStore(PackStreamOptions& options) {
   if (!remote::IsUrl(options.out)) return nullptr;
-  auto target = std::make_unique<StoreTarget>(options.out, options.overwrite);
+  auto target = std::make_unique<StoreTarget>(options.out, JobOf(options.overwrite));
   options.out = target->folder();
   options.files = &target->files();
   return target;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -11,6 +13,7 @@
 #include "src/pack/job/pack.h"
 #include "src/pack/job/pack_stream.h"
 #include "src/pack/store/shared_state.h"
+#include "src/pack/store/store_append.h"
 
 namespace recpack::pack {
 
@@ -19,11 +22,15 @@ namespace recpack::pack {
 // folder and has the state of the job, by which an interrupted one continues.
 class StoreTarget {
  public:
+  // kOverwrite removes an earlier pack from the store, and leaves other objects. An append has a
+  // folder of its own.
+  enum class Job : uint8_t { kNew, kOverwrite, kAppend };
+
   // Compares the store with the folder: forgets what is not in the store, and removes unfinished
-  // uploads of an interrupted job. With `overwrite`, removes an earlier pack from the store, and
-  // leaves other objects. Throws Error: kInvalidArgument if there are objects that are not of this
-  // job; kIo; kUnsupported. `task` of `tasks` packs every `tasks`-th shard.
-  StoreTarget(const std::string& url, bool overwrite, uint32_t task = 0, uint32_t tasks = 1);
+  // uploads of an interrupted job. `task` of `tasks` packs every `tasks`-th shard. Throws Error:
+  // kInvalidArgument if there are objects that are not of a new job; kIo; kUnsupported; for an
+  // append, as StoreAppend().
+  StoreTarget(const std::string& url, Job job, uint32_t task = 0, uint32_t tasks = 1);
   // After a job that is complete, removes unfinished uploads once more: those that a killed process
   // had asked for may have begun later.
   ~StoreTarget();
@@ -44,13 +51,14 @@ class StoreTarget {
   void RemoveOld() const;
   // Removes unfinished uploads: those of `ours`, of several tasks those of this one.
   void RemoveUploads(const std::set<std::string>& ours) const;
-  void Compare(bool with_others) const;
+  void Compare(const std::map<std::string, uint64_t>& results, bool with_others) const;
   void Forget() const;
 
   std::string url_;
   std::string folder_;
   const uint32_t task_, tasks_;
   SharedState state_;
+  std::optional<StoreAppend> append_;
   std::unique_ptr<FileSystem> files_;
 };
 

@@ -58,9 +58,19 @@ Object::Object(const std::string& url, std::shared_ptr<Exchange> first)
   }
   if (!answer->ok()) throw service_.ToError(*answer, path_);
   version_ = answer->Header("etag");
+  generation_ = answer->Header("x-goog-generation");
   tail_.assign(answer->text().begin(), answer->text().end());
   const auto range = answer->Range();
   size_ = range ? range->total : tail_.size();
+}
+
+std::pair<std::string, std::string> Object::OnlyInItsPlace() const {
+  if (url_.scheme == "gs" && !generation_.empty()) {
+    return {"x-goog-if-generation-match", generation_};
+  }
+  if (IsStrong(version_)) return {"If-Match", version_};
+  throw Error(ErrorKind::kUnsupported, "the store tells no version of the object",
+              {.path = WithoutSecrets(path_)}, "use a store that sends ETags");
 }
 
 Request Object::MakeRequest(uint64_t offset, uint64_t size) const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "recpack/base/bytes.h"
 #include "src/remote/http/exchange.h"
@@ -29,6 +30,10 @@ class Object {
   // The last bytes of the object; all of a small one.
   ByteView tail() const noexcept { return tail_; }
 
+  // Header with which an object is written only in the place of this version. Throws Error
+  // (kUnsupported) if the store tells no versions.
+  std::pair<std::string, std::string> OnlyInItsPlace() const;
+
   // Makes the request for a range, signed for now.
   Request MakeRequest(uint64_t offset, uint64_t size) const;
 
@@ -44,7 +49,8 @@ class Object {
   const Url url_;
   const Service& service_;
   uint64_t size_ = 0;
-  std::string version_;  // ETag; empty if the server has none
+  std::string version_;     // ETag; empty if the server has none
+  std::string generation_;  // of gs://, where writes have no conditions on ETags
   ByteBuffer tail_;
 };
 

@@ -106,27 +106,35 @@ void Upload::AwaitOldest() {
   tags_.push_back(answer->Header("etag"));
 }
 
-void Upload::Finish(Existing existing) {
+void Upload::Finish(Existing existing, const std::string& advice) {
   Headers condition;
   if (existing == Existing::kRefuse) condition.push_back(service_.OnlyIfNew());
+  FinishIf(condition, advice);
+}
+
+void Upload::FinishInPlaceOf(const Object& there) {
+  FinishIf({there.OnlyInItsPlace()}, "give the same command again; what is complete is kept");
+}
+
+void Upload::FinishIf(const Headers& condition, const std::string& advice) {
   if (id_.empty()) {
-    Put(condition);
+    Put(condition, advice);
   } else {
     if (!buffer_.empty()) SendPart();
     while (!under_way_.empty()) AwaitOldest();
-    Complete(condition);
+    Complete(condition, advice);
   }
   finished_ = true;
 }
 
-void Upload::Put(const Headers& condition) {
+void Upload::Put(const Headers& condition, const std::string& advice) {
   const auto answer =
       Send([&] { return Make("PUT", {}, condition, buffer_); }, RefuseConflict, path_);
-  if (answer->status() == 412) return RefuseOther(buffer_);
+  if (answer->status() == 412) return RefuseOther(buffer_, advice);
   if (!answer->ok()) throw service_.ToError(*answer, path_);
 }
 
-void Upload::Complete(const Headers& condition) {
+void Upload::Complete(const Headers& condition, const std::string& advice) {
   std::string body = "<CompleteMultipartUpload>";
   for (size_t i = 0; i < tags_.size(); ++i) {
     body += format("<Part><PartNumber>{}</PartNumber><ETag>{}</ETag></Part>", i + 1, tags_[i]);
@@ -141,13 +149,13 @@ void Upload::Complete(const Headers& condition) {
   // The answer to an earlier try may have been lost.
   if (answer->status() == 404 && Object(path_).size() == bytes_) return;
   if (answer->status() == 412) {
-    throw Error(ErrorKind::kInvalidArgument, "there is an object of this name",
-                {.path = WithoutSecrets(path_)}, "choose another folder");
+    throw Error(ErrorKind::kInvalidArgument, "another job wrote this object meanwhile",
+                {.path = WithoutSecrets(path_)}, advice);
   }
   throw service_.ToError(*answer, path_);
 }
 
-void Upload::RefuseOther(const std::string& content) const {
+void Upload::RefuseOther(const std::string& content, const std::string& advice) const {
   const Object there(path_);
   std::string other(there.size(), '\0');
   if (there.size() == content.size() && !other.empty()) {
@@ -155,7 +163,7 @@ void Upload::RefuseOther(const std::string& content) const {
   }
   if (other == content) return;  // of an earlier try
   throw Error(ErrorKind::kInvalidArgument, "another job wrote this object meanwhile",
-              {.path = WithoutSecrets(path_)}, "choose another folder, or remove what is there");
+              {.path = WithoutSecrets(path_)}, advice);
 }
 
 void RemoveObject(const std::string& url) {

@@ -15,6 +15,8 @@
 
 namespace recpack::remote {
 
+class Object;
+
 // Throws Error (kUnsupported) if no objects can be written there: on a web server.
 void CheckWritable(const Url& url);
 
@@ -37,8 +39,13 @@ class Upload {
 
   enum class Existing : uint8_t { kReplace, kRefuse };
   // Makes the object visible. Call once. With kRefuse: throws Error (kInvalidArgument) if there is
-  // another object of this name by then; one with the same content is taken for this one.
-  void Finish(Existing existing);
+  // another object of this name by then; one with the same content is taken for this one. `advice`:
+  // of that error.
+  void Finish(Existing existing,
+              const std::string& advice = "choose another folder, or remove what is there");
+  // Makes the object visible in the place of that one. Call once. Throws Error (kInvalidArgument)
+  // if there is none or another by then, unless it has the same content.
+  void FinishInPlaceOf(const Object& there);
 
  private:
   struct Part {
@@ -49,9 +56,10 @@ class Upload {
   void SendPart();
   void AwaitOldest();
   void Start();
-  void Put(const Headers& condition);
-  void Complete(const Headers& condition);
-  void RefuseOther(const std::string& content) const;
+  void FinishIf(const Headers& condition, const std::string& advice);
+  void Put(const Headers& condition, const std::string& advice);
+  void Complete(const Headers& condition, const std::string& advice);
+  void RefuseOther(const std::string& content, const std::string& advice) const;
   Request Make(const std::string& method, const Headers& query, const Headers& headers,
                std::string body) const {
     return service_.MakeWithQuery(method, url_, query, headers, std::move(body));
