@@ -14,39 +14,47 @@ foreign_apt() {
     -o APT::Update::Post-Invoke-Success= "$@" </dev/null
 }
 
-# Where this distribution keeps its packages for arm64.
+# foreign_sources ID CODENAME [POCKET...]: where a release of a distribution keeps its packages for arm64, and in which
+# pockets beside its own, `updates` and `security`.
 foreign_sources() {
-  local codename=$VERSION_CODENAME
-  case "$ID" in
+  local key url pocket
+  case "$1" in
     debian)
-      local key=/usr/share/keyrings/debian-archive-keyring.gpg
-      echo "deb [signed-by=$key] http://deb.debian.org/debian $codename main"
-      echo "deb [signed-by=$key] http://deb.debian.org/debian $codename-updates main"
-      echo "deb [signed-by=$key] http://deb.debian.org/debian-security $codename-security main"
+      key=/usr/share/keyrings/debian-archive-keyring.gpg
+      echo "deb [signed-by=$key] http://deb.debian.org/debian $2 main"
+      for pocket in "${@:3}"; do
+        url=http://deb.debian.org/debian
+        if [ "$pocket" = security ]; then url+=-security; fi
+        echo "deb [signed-by=$key] $url $2-$pocket main"
+      done
       ;;
     ubuntu)
-      local key=/usr/share/keyrings/ubuntu-archive-keyring.gpg pocket
-      for pocket in "" -updates -security; do
-        echo "deb [signed-by=$key] http://ports.ubuntu.com/ubuntu-ports $codename$pocket main universe"
+      key=/usr/share/keyrings/ubuntu-archive-keyring.gpg
+      for pocket in "" "${@:3}"; do
+        echo "deb [signed-by=$key] http://ports.ubuntu.com/ubuntu-ports $2${pocket:+-$pocket} main universe"
       done
       ;;
     *)
-      echo "cross: no packages for aarch64 are known for '$ID'; Debian and Ubuntu have them" >&2
+      echo "cross: no packages for aarch64 are known for '$1'; Debian and Ubuntu have them" >&2
       return 1
       ;;
   esac
 }
 
 # unpack_foreign ROOT LEFT_OUT PACKAGES...: with all that they need, but for archives whose file names match the extended
-# regular expression LEFT_OUT.
+# regular expression LEFT_OUT. They are of this machine's release, or of FOREIGN_RELEASE, as in `debian bullseye`: of its own
+# pocket alone, since those of old releases go away.
 unpack_foreign() {
   local root=$1 left_out=$2 state=$1.apt archive
   shift 2
   rm -rf "$root" "$root.part" "$state"
   mkdir -p "$state"/{lists/partial,cache/archives/partial} "$root.part"
   : >"$state/status"
+  local release
   # shellcheck source=/dev/null
-  (. /etc/os-release && foreign_sources) >"$state/sources.list"
+  release=${FOREIGN_RELEASE:-$(. /etc/os-release && echo "$ID $VERSION_CODENAME updates security")}
+  # shellcheck disable=SC2086
+  foreign_sources $release >"$state/sources.list"
   echo "cross: fetching the package lists for arm64"
   foreign_apt "$state" update >"$state/log" 2>&1 || { cat "$state/log" && return 1; }
   echo "cross: fetching $*"
