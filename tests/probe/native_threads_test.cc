@@ -40,6 +40,13 @@ Evidence Waiting(std::vector<ThreadRates> threads) {
   return evidence;
 }
 
+TEST(NativeThreads, TheCureSpeaksOfADataLoaderWhereThereIsOne) {
+  Evidence evidence = Waiting({Thread(kTrains, "python", 0.9), Thread(9, "python", 0.7)});
+  evidence.settings.push_back({.process = kProcess, .workers = 2});
+  const Verdict verdict = Decide(evidence);
+  EXPECT_THAT(verdict.cure, AllOf(HasSubstr("num_workers"), Not(HasSubstr("tf.data"))));
+}
+
 TEST(NativeThreads, AreNamedAndThePlaceStaysUnknown) {
   const Verdict verdict = Decide(Waiting({Thread(kTrains, "python", 0.9), Thread(9, "tf_data", 0.7),
                                           Thread(10, "tf_data", 0.8), Thread(11, "python", 0.1)}));

@@ -127,6 +127,23 @@ TEST(Steps, WaitsOutsideOfStepsAreNoneOfTheTraining) {
   EXPECT_EQ(trainers[0].steps[0].input_wait + trainers[0].steps[1].input_wait, 60);
 }
 
+TEST(Steps, TimeBesideThemIsTheNextStepsWithWaitsOfEvaluations) {
+  auto events = TwoSteps();
+  TimedEvent last = StepEvent(EventKind::kStep, 1500, 1600);
+  last.event.value = 12;
+  for (const int64_t begin : {900, 1190, 1300, 1490}) {  // partly in steps, and before the first
+    TimedEvent wait = StepEvent(EventKind::kInputWait, begin, begin + 50);
+    wait.name = "evaluation";
+    events.push_back(wait);
+  }
+  events.push_back(last);
+  EXPECT_EQ(Only(events, 0).beside, 0);
+  EXPECT_EQ(Only(events, 1).beside, 0);
+  EXPECT_EQ(Only(events, 2).beside, 300);
+  EXPECT_EQ(Only(events, 2).evaluation_wait, 40 + 50 + 10);
+  EXPECT_EQ(Only(events, 0).evaluation_wait + Only(events, 1).evaluation_wait, 0);
+}
+
 TEST(Steps, CopiesAreThoseThatNothingElseCovers) {
   auto events = TwoSteps();
   TimedEvent copy = StepEvent(EventKind::kCopy, 1020, 1095, 900);
@@ -339,8 +356,12 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
   std::vector<TimedEvent> events;
   for (int64_t i = 0; i < 500; ++i) {
     for (const uint16_t device : {uint16_t{0}, uint16_t{1}}) {
-      const int64_t begin = 100 * i + 37 * device;
+      const int64_t begin = 100 * i + 200 * (i / 50) + 37 * device;
       const uint32_t lane = 10u + device;
+      if (i % 50 == 0) {
+        events.push_back(StepEvent(EventKind::kInputWait, begin - 150, begin - 20, lane, device));
+        events.back().name = "evaluation";
+      }
       // Programs report waits twice: when they begin, and when they have ended.
       events.push_back(StepEvent(EventKind::kInputWait, begin, begin, lane, device));
       events.back().event.open = true;
@@ -353,6 +374,8 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
   const auto expected = FindSteps(events, 1'000'000);
   ASSERT_THAT(expected, SizeIs(2));
   ASSERT_THAT(expected[0].steps, SizeIs(500));
+  EXPECT_EQ(expected[0].steps[50].beside, 200);
+  EXPECT_EQ(expected[0].steps[50].evaluation_wait, 130);
   for (const size_t at_once : {1u, 7u, 64u, 5000u}) {
     StepCollector collector(100);
     for (size_t i = 0; i < events.size(); i += at_once) {

@@ -121,6 +121,31 @@ TEST(Verdict, TheGainIsWhatTheWaitsCost) {
   EXPECT_NEAR(verdict.breakdown.device, 0.8, 1e-9);
 }
 
+TEST(Verdict, TimeBesideTheStepsIsToldAndIsNoneOfThem) {
+  TrainerSteps trainer = Trainer({.wait = 20, .device = 80});
+  EXPECT_FALSE(Decide({.trainers = {trainer}}).beside);
+  int64_t later = 0;
+  for (size_t i = 0; i < trainer.steps.size(); ++i) {
+    StepRecord& step = trainer.steps[i];
+    if (i % 4 == 0) {
+      step.beside = 4 * step.duration();
+      step.evaluation_wait = 3 * step.duration();
+      later += step.beside;
+    }
+    step.begin += later;
+    step.end += later;
+  }
+  const Verdict verdict = Decide({.trainers = {trainer}});
+  EXPECT_NEAR(verdict.gain.value, 0.25, 1e-9);
+  EXPECT_NEAR(verdict.steps_per_second, 10, 1e-9);
+  ASSERT_TRUE(verdict.beside);
+  EXPECT_NEAR(verdict.beside->share, 0.5, 0.01);
+  EXPECT_NEAR(verdict.beside->waits, 0.375, 0.01);
+  EXPECT_THAT(
+      VerdictText(verdict),
+      HasSubstr(" % of the time (evaluations, checkpoints), 37.3 % waits for the input of"));
+}
+
 TEST(Verdict, TheStageThatTakesTheWorkersTimeIsTheBottleneck) {
   const std::pair<Stage, Bottleneck> cases[] = {
       {Stage::kInput, Bottleneck::kStorage},   {Stage::kRead, Bottleneck::kRead},

@@ -54,7 +54,7 @@ use_portable() {
   libraries=$(bash "$repository/tools/wheel/libraries.sh" "$arch" "$compilers" | tail -n 1)
   compiler=$cached$compilers/cc
   flags+=' -w -Wno-date-time'  # Zig's clang makes an error of __DATE__
-  options+=(CXX="$compilers/c++" AR="$compilers/ar" RANLIB="$compilers/ranlib" READELF=readelf
+  options+=(CXX="$compilers/c++" AR="$compilers/ar" RANLIB="$compilers/ranlib" READELF="$(command -v readelf)"
     CPPFLAGS="-I$libraries/include" LDFLAGS="-L$libraries/lib" PKG_CONFIG_LIBDIR="$libraries/lib/pkgconfig")
   if [ "$arch" = "$(uname -m)" ]; then return; fi
   native=$(bash "${BASH_SOURCE[0]}" "$wanted" ${kind:+--free-threaded} | tail -n 1)

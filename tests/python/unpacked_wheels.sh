@@ -30,8 +30,9 @@ make_ubuntu() {
     mkdir -p "$1/repository" && cp -r "$repository/tests" "$repository/examples" "$1/repository/"
 }
 
-# on_ubuntu ROOT COMMAND...: with the wheel unpacked in ROOT/site, and a /proc that goes with the namespace.
+# on_ubuntu ROOT COMMAND...: with the wheel unpacked in ROOT/site, and with /proc and /dev/shm that go with the namespace.
 on_ubuntu() {
-  unshare --mount --pid --fork bash -c 'mount -t proc proc "$0/proc" && exec chroot "$@"' "$1" "$1" \
+  mkdir -p "$1/dev/shm"
+  unshare --mount --pid --fork bash -c 'mount -t proc proc "$0/proc" && mount -t tmpfs shm "$0/dev/shm" && exec chroot "$@"' "$1" "$1" \
     env PYTHONPATH=/repository/tests/interop:/site RECPACK=/site/recpack_io/bin/recpack RECPACK_ENVIRONMENT=ubuntu "${@:2}"
 }

@@ -36,15 +36,37 @@ double Gain(double share) {
   return share < 1 ? share / (1 - share) : std::numeric_limits<double>::infinity();
 }
 
+double Sum(const TrainerSteps& trainer, int64_t StepRecord::*time) {
+  double sum = 0;
+  for (const StepRecord& step : trainer.steps) sum += static_cast<double>(step.*time);
+  return sum;
+}
+
+double InSteps(const TrainerSteps& trainer) {
+  double sum = 0;
+  for (const StepRecord& step : trainer.steps) sum += static_cast<double>(step.duration());
+  return sum;
+}
+
 double StepsPerSecond(const std::vector<TrainerSteps>& trainers) {
   double sum = 0;
   for (const TrainerSteps& trainer : trainers) {
-    const int64_t span = trainer.steps.back().end - trainer.steps.front().begin;
-    if (span > 0)
-      sum += static_cast<double>(trainer.steps.size() + trainer.dropped) * 1e9 /
-             static_cast<double>(span);
+    const double time = InSteps(trainer);
+    if (time > 0) sum += static_cast<double>(trainer.steps.size()) * 1e9 / time;
   }
   return sum;
+}
+
+std::optional<Beside> FindBeside(const std::vector<TrainerSteps>& trainers) {
+  double steps = 0, beside = 0, waits = 0;
+  for (const TrainerSteps& trainer : trainers) {
+    steps += InSteps(trainer);
+    beside += Sum(trainer, &StepRecord::beside);
+    waits += Sum(trainer, &StepRecord::evaluation_wait);
+  }
+  const double all = steps + beside;
+  if (beside <= Verdict::kWorthTelling * all) return {};
+  return Beside{.share = beside / all, .waits = waits / all};
 }
 
 // Says that only some steps of a long training are kept (KeptSteps).
@@ -128,6 +150,7 @@ void DecideBySteps(const Evidence& evidence, const std::vector<TrainerSteps>& tr
     verdict.steps = std::min(verdict.steps, trainer.steps.size());
   verdict.upper_bound = DevicesAreUnseen(evidence, trainers);
   verdict.steps_per_second = StepsPerSecond(trainers);
+  verdict.beside = FindBeside(trainers);
   verdict.breakdown = MeanBreakdown(trainers);
   const bool waits_are_seen = WaitsAreSeen(evidence, trainers);
   // Otherwise waits for input may be among it.

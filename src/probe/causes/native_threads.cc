@@ -75,6 +75,17 @@ void PointAtMap(const Evidence& evidence, const std::vector<TrainerSteps>& train
                           .where = PlaceOfSettings(*settings)};
 }
 
+const char* ParallelInput(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {
+  const InputSettings* const settings =
+      FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
+  if (settings != nullptr && settings->loads()) {
+    return "let the DataLoader make batches at the same time and ahead of their use (num_workers, "
+           "prefetch_factor, persistent_workers=True)";
+  }
+  return "make the input parallel (tf.data: num_parallel_calls=tf.data.AUTOTUNE, interleave, "
+         "prefetch; Grain: worker_count); TensorFlow's profiler shows the stage";
+}
+
 }  // namespace
 
 void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
@@ -104,8 +115,7 @@ void DescribeNativeThreads(const Evidence& evidence, const std::vector<TrainerSt
   verdict.cure =
       full ? "the program keeps all its processors busy: use more of them, less work a sample "
              "(smaller pictures, cache()), or recpack's loader"
-           : "make the input parallel (tf.data: num_parallel_calls=tf.data.AUTOTUNE, interleave, "
-             "prefetch; Grain: worker_count); TensorFlow's profiler shows the stage";
+           : ParallelInput(evidence, trainers);
   PointAtMap(evidence, trainers, verdict);
 }
 

@@ -139,6 +139,10 @@ Verdict ParseVerdict(const ReportMembers& members) {
   verdict.steps = static_cast<size_t>(members.Integer("steps", 0, int64_t{1} << 50));
   verdict.left_out = static_cast<size_t>(members.Integer("left_out", 0, int64_t{1} << 50));
   verdict.steps_per_second = members.Number("steps_per_s", 0, kMost);
+  if (members.Has("beside")) {
+    const ReportMembers beside = members.Object("beside");
+    verdict.beside = {.share = beside.Number("share", 0, 1), .waits = beside.Number("waits", 0, 1)};
+  }
   verdict.upper_bound = members.Flag("upper_bound");
   const ReportMembers parts = members.Object("breakdown");
   const auto share = [&](const char* name) { return parts.Number(name, 0, 1 + kRounding); };

@@ -48,7 +48,10 @@ SortedEvents Sort(const std::vector<TimedEvent>& events) {
         (timed.name == kBetweenBatches ? lane.batch_steps : lane.steps).push_back(event);
         break;
       case EventKind::kInputWait:
-        if (timed.name == kEvaluation) break;
+        if (timed.name == kEvaluation) {
+          lane.evaluations.push_back(event);
+          break;
+        }
         lane.waits.push_back(event);
         (timed.name == kIteratorBegins ? lane.starts : lane.batches).push_back(ToInterval(event));
         break;

@@ -16,8 +16,9 @@ using Lane = std::pair<int, uint32_t>;  // process, lane
 // Events of one thread.
 struct LaneEvents {
   std::vector<Event> steps, batch_steps, waits, exchanges;
-  std::vector<Interval> starts;   // of workers, each with the wait for their first batch
-  std::vector<Interval> batches;  // waits that ended with a batch
+  std::vector<Event> evaluations;  // waits for their input
+  std::vector<Interval> starts;    // of workers, each with the wait for their first batch
+  std::vector<Interval> batches;   // waits that ended with a batch
   bool fetches_ahead = false;
   bool marked = false;  // steps are from named ranges
 };

@@ -26,6 +26,12 @@ auto FindKept(auto& settled, const TrainerSteps& trainer) {
       settled, [&](const KeptSteps& kept) { return SameTrainer(kept.trainer(), trainer); });
 }
 
+// Begin of the last step, or of the one before if that is needed to know what lies between them.
+int64_t BeginOfLast(const std::vector<StepRecord>& steps) {
+  const bool beside = steps.back().beside > 0;
+  return steps[steps.size() - (beside ? 2 : 1)].begin;
+}
+
 }  // namespace
 
 void StepCollector::Add(std::vector<TimedEvent> events) {
@@ -49,7 +55,7 @@ std::vector<TrainerSteps> StepCollector::Trainers(int64_t now, size_t most_steps
 }
 
 // Accounts for all steps except each trainer's last, which may still get events. Keeps events from
-// the begin of that step on; for trainers that have ended, those of the last minute.
+// BeginOfLast() on; for trainers that have ended, those of the last minute.
 void StepCollector::Settle() {
   RemoveEndedOpenEvents(pending_);  // else they would stay open once their ends are dropped
   int64_t now = 0;
@@ -62,7 +68,7 @@ void StepCollector::Settle() {
       keep_from = std::min(keep_from, now - kLongQuiet);  // enough for any later step
       continue;
     }
-    keep_from = std::min(keep_from, trainer.steps.back().begin);
+    keep_from = std::min(keep_from, BeginOfLast(trainer.steps));
     trainer.steps.pop_back();
   }
   for (const TrainerSteps& trainer : trainers) {

@@ -76,6 +76,21 @@ bool CallsAreSeen(std::vector<Interval> batches, std::vector<StepRecord>& steps,
   return with_batch > 0 && (!fetched_ahead || 2 * with_batch >= steps.size());
 }
 
+// `evaluations`: waits for their input.
+void AddBeside(const Intervals& evaluations, std::vector<StepRecord>& steps) {
+  size_t first = 0;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const Interval beside{steps[i - 1].end, steps[i].begin};
+    if (beside.end <= beside.begin) continue;
+    steps[i].beside = beside.end - beside.begin;
+    while (first < evaluations.size() && evaluations[first].end <= beside.begin) ++first;
+    for (size_t j = first; j < evaluations.size() && evaluations[j].begin < beside.end; ++j) {
+      steps[i].evaluation_wait +=
+          std::min(evaluations[j].end, beside.end) - std::max(evaluations[j].begin, beside.begin);
+    }
+  }
+}
+
 TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorted,
                      bool fetched_ahead) {
   TrainerSteps trainer{.process = at.first, .lane = at.second, .fetched_ahead = fetched_ahead};
@@ -102,6 +117,9 @@ TrainerSteps Account(const Lane& at, LaneEvents& lane, const SortedEvents& sorte
   AddWithin(waits, trainer.steps, &StepRecord::input_wait);
   AddWithin(exchanges, trainer.steps, &StepRecord::exchange);
   AddBusyWaits(lane.waits, trainer.steps);
+  if (trainer.source == TrainerSteps::Source::kTold) {
+    AddBeside(MergeIntervals(lane.evaluations), trainer.steps);
+  }
   AddWithin(StartsWithFirstBatches(lane.starts, lane.batches), trainer.steps, &StepRecord::restart);
   AccountDevices(waits, exchanges, sorted, trainer);
   return trainer;

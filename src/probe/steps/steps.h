@@ -32,6 +32,11 @@ struct StepRecord {
   // kernels one by one.
   int64_t launch_gaps = 0;
   uint32_t kernels = 0;  // that began in the step
+  // Since the end of the step before, in no step: evaluations and checkpoints. 0 for the first, and
+  // where a step begins with the end of the one before.
+  int64_t beside = 0;
+  int64_t evaluation_wait =
+      0;  // part of `beside`: the training thread waits for an evaluation's input
 
   int64_t duration() const { return end - begin; }
   bool operator==(const StepRecord&) const = default;

@@ -40,18 +40,27 @@ struct Breakdown {
   double other = 0;
 };
 
+// Time in which the training thread is in no step, as shares of the time from the first step to the
+// last.
+struct Beside {
+  double share = 0;
+  double waits = 0;  // part of `share`: for the input of evaluations
+};
+
 struct Verdict {
   static constexpr size_t kFewestSteps = 10;   // needed to decide
   static constexpr double kWorthNaming = 0.1;  // of step time
+  static constexpr double kWorthTelling = 0.02;
 
   Band band = Band::kUnknown;
   Estimate input_share;  // of step time
   // Relative increase of steps per second without input waits: 0.25 is 25 % more. Infinite if the
   // waits may take all of the step time.
   Estimate gain;
-  double steps_per_second = 0;  // sum over all trainers
-  size_t steps = 0;             // counted, of the trainer with the fewest
-  size_t left_out = 0;          // warm-up steps of each trainer
+  double steps_per_second = 0;   // sum over all trainers, of the time in steps
+  std::optional<Beside> beside;  // if it is more than kWorthTelling
+  size_t steps = 0;              // counted, of the trainer with the fewest
+  size_t left_out = 0;           // warm-up steps of each trainer
   // Some waits may be covered: device work, waits of ranks for each other, or prefetching was not
   // observed.
   bool upper_bound = false;

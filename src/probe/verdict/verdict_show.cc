@@ -104,6 +104,18 @@ std::string List(const char* title, const std::vector<std::string>& lines) {
   return text;
 }
 
+std::string BesideText(const Beside& beside) {
+  std::string text = format("beside the steps: {:.1f} % of the time (evaluations, checkpoints)",
+                            100 * beside.share);
+  if (beside.waits >= Verdict::kWorthTelling) {
+    text += format(", {:.1f} % waits for the input of evaluations", 100 * beside.waits);
+  }
+  if (beside.waits >= Verdict::kWorthNaming) {
+    text += ": evaluate less often, or keep the workers of its loader (persistent_workers=True)";
+  }
+  return text;
+}
+
 }  // namespace
 
 const char* BandName(Band band) noexcept {
@@ -134,6 +146,7 @@ std::string VerdictText(const Verdict& verdict) {
     text += format("  {} repeats every {:.4g} +- {:.2g} s: that may be a step\n",
                    verdict.period->of, verdict.period->seconds, verdict.period->error);
   }
+  if (verdict.beside) text += Wrapped("  ", BesideText(*verdict.beside));
   if (verdict.steps > 0) text += BreakdownText(verdict.breakdown);
   text += CausesText(verdict.causes);
   text += List("evidence", verdict.evidence);
@@ -158,6 +171,9 @@ std::string VerdictJson(const Verdict& verdict) {
     json["steps"] = verdict.steps;
     json["left_out"] = verdict.left_out;
     json["steps_per_s"] = verdict.steps_per_second;
+    if (verdict.beside) {
+      json["beside"] = {{"share", verdict.beside->share}, {"waits", verdict.beside->waits}};
+    }
     json["upper_bound"] = verdict.upper_bound;
     json["breakdown"] = {{"input_wait", verdict.breakdown.input_wait},
                          {"copies", verdict.breakdown.copies},

@@ -186,6 +186,16 @@ class Lines(HookTest):
         line = self.longest(told.events, 'program')
         self.assertEqual((line.part, [line.line]), ('', self.planted()))
 
+    def test_the_end_of_a_loop_that_has_no_line(self):
+        line = self.of_worker('''
+            def make(item):
+                found = 0
+                for n in range(100_000):
+                    if n % 7 == 8:  # planted
+                        found += n
+            ''')
+        self.assertEqual([line.line], self.planted())
+
     def test_what_a_line_calls_in_a_library(self):
         self.module('PIL.Image', '''
             import time

@@ -1,11 +1,13 @@
 """Tests the correction of samples by the time for which the kernel says that a thread ran."""
 import sys
 import unittest
+import unittest.mock
 
 from support import HOOK
 
 sys.path.insert(0, str(HOOK))
 from recprobe_hook.blocked import Threads  # noqa: E402
+from recprobe_hook.lines import PROGRAM, Lines  # noqa: E402
 from recprobe_hook.spent import Spent  # noqa: E402
 
 THREAD, SPAN = 1, 50_000_000  # ns
@@ -43,6 +45,15 @@ class TheTimeOfThreads(unittest.TestCase):
 
     def test_without_a_sample_that_computes_nothing_is_moved(self):
         self.assertEqual(self.spent([('read', False)] * 10, 0.7), {'read': 1.0})
+
+    def test_no_more_is_moved_than_the_sample_stands_for(self):
+        counted = Lines(lane=1)
+        counted.threads = unittest.mock.Mock()
+        for waits, missed in ('', 0), ('sleep', 10 * SPAN):  # it ran code of nobody's meanwhile
+            counted.threads.state.return_value = waits, missed
+            counted.add(PROGRAM, THREAD, sys._getframe(), SPAN, 0)
+        self.assertEqual(sorted(counted.spent.times.values()), [2 * SPAN])
+        self.assertTrue(counted.take(0, 2 * SPAN))
 
     def test_a_thread_that_ended_is_forgotten(self):
         threads, spent = Threads(), Spent()

@@ -92,6 +92,15 @@ class Work(HookTest):
             ''')
         self.assertGreater(shares['decompression'], 0.6, shares)
 
+    def test_compression_is_the_function_s(self):
+        shares = self.of_worker('''
+            import lzma, os
+            text = os.urandom(1 << 14)
+            def make(item):
+                for _ in range(5): lzma.compress(text)
+            ''')
+        self.assertGreater(shares['user function'], 0.6, shares)
+
     def test_the_directory_of_an_archive_is_the_function_s(self):
         shares = self.of_worker('''
             import io, zipfile
@@ -150,7 +159,7 @@ class Work(HookTest):
         self.assertEqual(set(shares), {'own user function'}, shares)
 
     def test_the_training_thread_in_a_loader_without_workers(self):
-        self.module('PIL.ImageFile', 'import time\ndef load(): time.sleep(0.03)\n')
+        self.module('PIL.ImageFile', 'import time\ndef load(): time.sleep(0.05)\n')
         shares = self.of_trainer('''
             from PIL.ImageFile import load
             class Pictures(Items):
@@ -161,7 +170,7 @@ class Work(HookTest):
                         yield i
             optimizer = SGD()
             for _ in DataLoader(Pictures(50)):
-                time.sleep(0.04)  # the step's own
+                time.sleep(0.03)  # the step's own
                 optimizer.step()
             ''')
         self.assertEqual(set(shares), {'own user function', 'own decode'}, shares)

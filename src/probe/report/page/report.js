@@ -126,7 +126,12 @@ function verdict() {
                   between(gain)),
               figure(
                   'steps a second', digits(found.steps_per_s),
-                  `${digits(found.steps)} steps counted, the first ${found.left_out} left out`)) :
+                  `${digits(found.steps)} steps counted, the first ${found.left_out} left out`),
+              found.beside ?
+                  figure(
+                      'of the time is beside the steps', percent(found.beside.share),
+                      `${percent(found.beside.waits)} waits for the input of evaluations`) :
+                  null) :
           null,
       share ? scaleOf(share) : unknown(found), causes(found), listed('Evidence', found.evidence),
       listed('Hints from rules of thumb (not used for the verdict)', found.hints),

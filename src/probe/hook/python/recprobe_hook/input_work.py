@@ -48,6 +48,8 @@ _KINDS = {
 # Functions of PIL.Image that decode or lead to it. The first access to pixels is in PIL.ImageFile.
 _DECODING = {'open', 'load', 'init', 'preinit', '_getdecoder', '_open_core',
              '_decompression_bomb_check'}
+# Functions of modules that decompress which do the contrary.
+_COMPRESSING = {'compress', 'write', 'flush'}
 # Functions of zipfile that read an archive's directory, and decompress nothing.
 _DIRECTORY = {'__init__', '_RealGetContents', '_EndRecData', '_EndRecData64', '_decodeExtra',
               '_sanitize_filename', 'infolist', 'namelist', 'getinfo'}
@@ -69,6 +71,8 @@ def _kind_of_module(module, function):
         return None
     while module:
         kind = _KINDS.get(module)
+        if kind == events.DECOMPRESS and function in _COMPRESSING:
+            return None
         if kind is not None:
             return kind
         module = module.rpartition('.')[0]

@@ -52,6 +52,7 @@ class Lines:
         waits, missed = '', 0
         if self.threads is not None and (place.path or role == WORKER):
             waits, missed = self.threads.state(thread, when, place.native)
+            missed = min(missed, span)  # that of a thread which did not count is longer
             if waits == 'poll' and place.calling == 'time.sleep':  # select(2), in Python 3.10
                 waits = 'sleep'
         computes = waits in COMPUTES

@@ -2,6 +2,8 @@
 import sys
 import _thread
 
+from .line_number import line_number
+
 
 class Frame:
     """What is needed of a frame, as it was. Keeps the frame, and with it the program's objects,
@@ -11,7 +13,8 @@ class Frame:
     def __init__(self, live):
         self.live = live
         self.f_code, self.f_globals = live.f_code, live.f_globals
-        self.f_lasti, self.f_lineno = live.f_lasti, live.f_lineno
+        self.f_lasti = live.f_lasti
+        self.f_lineno = line_number(self.f_code, self.f_lasti, live.f_lineno)
         self.f_back = None
 
     @property
