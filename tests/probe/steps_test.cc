@@ -399,6 +399,26 @@ TEST(StepCollector, EventsThatComeBitByBitGiveTheSameSteps) {
   }
 }
 
+// Its events come in after the step before it was dropped.
+TEST(StepCollector, APauseLongerThanAMinuteIsBesideTheSteps) {
+  constexpr int64_t kMinute = 60'000'000'000;
+  StepCollector collector(8);
+  for (int64_t i = 0; i < 40; ++i) {
+    const int64_t begin = 1'000'000 * i + (i < 20 ? 0 : 5 * kMinute);
+    if (i == 20) {
+      for (int64_t second = 0; second < 250; ++second) {  // of an evaluation
+        const int64_t at = 20'000'000 + second * 1'000'000'000;
+        collector.Add({StepEvent(EventKind::kDevice, at, at + 1000)});
+      }
+    }
+    collector.Add({StepEvent(EventKind::kStep, begin, begin + 1'000'000)});
+  }
+  const auto trainers = collector.Trainers(6 * kMinute);
+  ASSERT_THAT(trainers, SizeIs(1));
+  ASSERT_THAT(trainers[0].steps, SizeIs(40));
+  EXPECT_EQ(trainers[0].steps[20].beside, 5 * kMinute);
+}
+
 // Many trainings in separate processes, one after the other: memory does not grow.
 TEST(StepCollector, KeepsNoEventsOfTrainersThatHaveEnded) {
   constexpr size_t kTrainings = 10, kSteps = 300;

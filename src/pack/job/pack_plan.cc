@@ -37,8 +37,9 @@ std::string WayOutOfAnotherJob(const PackFolder& folder) {
     return "to resume, use the same source and options; to start again, use --overwrite";
   }
   return format(
-      "to resume, use the same source and options; to discard the append, remove {} and the "
-      "shards *-append{}-* in this folder, which are not in the data set yet",
+      "to resume, use the same source and options; to discard the append, if no job makes it any "
+      "more, remove {} and the shards *-append{}-* in this folder, which are not in the data set "
+      "yet",
       folder.PlanPath(), folder.append());
 }
 

@@ -30,11 +30,11 @@ std::string IndexPartName(const std::string& shard) { return shard + ".recindex"
 SharedState::SharedState(std::string folder, std::string url)
     : folder_(std::move(folder)), url_(std::move(url)) {}
 
-std::string SharedState::StateUrl(const std::string& name) const {
+std::string SharedState::Url(const std::string& name) const {
   return url_ + "/" + kStateFolder + "/" + name;
 }
 
-std::string SharedState::StatePath(const std::string& name) const {
+std::string SharedState::Path(const std::string& name) const {
   return folder_ + "/" + kStateFolder + "/" + name;
 }
 
@@ -50,8 +50,8 @@ SharedState::Listing SharedState::List() const {
 }
 
 void SharedState::Copy(const std::string& name) const {
-  const ByteBuffer content = ReadWholeFile(remote::DataFiles(), StateUrl(name));
-  WriteFileAtomically(PosixFiles(), StatePath(name), content, false);
+  const ByteBuffer content = ReadWholeFile(remote::DataFiles(), Url(name));
+  WriteFileAtomically(PosixFiles(), Path(name), content, false);
 }
 
 void SharedState::Fetch(uint32_t task, uint32_t tasks) {
@@ -61,16 +61,15 @@ void SharedState::Fetch(uint32_t task, uint32_t tasks) {
   const Listing listing = List();
   ByteBuffer plan;
   if (listing.state.contains(PlanName(0)))
-    plan = ReadWholeFile(remote::DataFiles(), StateUrl(PlanName(0)));
-  if (fs::exists(StatePath(PlanName(0))) &&
-      ReadWholeFile(PosixFiles(), StatePath(PlanName(0))) != plan) {
+    plan = ReadWholeFile(remote::DataFiles(), Url(PlanName(0)));
+  if (fs::exists(Path(PlanName(0))) && ReadWholeFile(PosixFiles(), Path(PlanName(0))) != plan) {
     // An earlier job's, unless another task here has a plan that is not in the store yet.
-    const auto alone = TryLock(StatePath("lock"), false);
+    const auto alone = TryLock(Path("lock"), false);
     if (alone) Clear();
   }
   if (plan.empty()) return;
-  WriteFileAtomically(PosixFiles(), StatePath(PlanName(0)), plan, false);
-  FetchShards(ReadPlan(PosixFiles(), StatePath(PlanName(0))), task, tasks, listing);
+  WriteFileAtomically(PosixFiles(), Path(PlanName(0)), plan, false);
+  FetchShards(ReadPlan(PosixFiles(), Path(PlanName(0))), task, tasks, listing);
 }
 
 // Removes all but the locks, which other tasks may wait for.
@@ -85,7 +84,7 @@ void SharedState::Clear() const {
 
 void SharedState::FetchAll() {
   const Listing listing = List();
-  const Plan plan = ReadPlan(PosixFiles(), StatePath(PlanName(0)));
+  const Plan plan = ReadPlan(PosixFiles(), Path(PlanName(0)));
   for (const auto& file : plan.shards.files()) {
     if (!listing.state.contains(SidecarName(file))) return;
   }
@@ -100,7 +99,7 @@ void SharedState::FetchShards(const Plan& plan, uint32_t task, uint32_t tasks,
     // The sidecar comes last: a shard without one is not complete.
     const bool complete =
         listing.results.contains(file) && listing.state.contains(SidecarName(file));
-    const bool here = fs::exists(folder_ + "/" + file) && fs::exists(StatePath(SidecarName(file)));
+    const bool here = fs::exists(folder_ + "/" + file) && fs::exists(Path(SidecarName(file)));
     if (complete && !here) missing.push_back(file);
     if (here && !complete) fs::remove(folder_ + "/" + file);  // lost in the store: packed again
   }
@@ -112,7 +111,7 @@ void SharedState::FetchShards(const Plan& plan, uint32_t task, uint32_t tasks,
   });
 }
 
-std::map<std::string, std::string> SharedState::FetchAppends() const {
+std::vector<std::string> SharedState::FetchAppends() const {
   std::map<std::string, ByteBuffer> plans;
   for (const auto& object : remote::ListFolder(url_ + "/" + kStateFolder)) {
     if (!NumberOfAppend(object.name())) continue;
@@ -126,17 +125,17 @@ std::map<std::string, std::string> SharedState::FetchAppends() const {
     others |= found == plans.end() || ReadWholeFile(PosixFiles(), entry.path()) != found->second;
   }
   if (others) Clear();
-  std::map<std::string, std::string> paths;
+  std::vector<std::string> names;
   for (const auto& [name, plan] : plans) {
-    WriteFileAtomically(PosixFiles(), StatePath(name), plan, false);
-    paths[name] = StatePath(name);
+    WriteFileAtomically(PosixFiles(), Path(name), plan, false);
+    names.push_back(name);
   }
-  return paths;
+  return names;
 }
 
 void SharedState::Publish(const std::string& path, const std::string& name,
                           remote::Upload::Existing existing) const {
-  remote::Upload upload(StateUrl(name));
+  remote::Upload upload(Url(name), remote::Upload::Kind::kWhole);
   upload.Write(ReadWholeFile(PosixFiles(), path));
   upload.Finish(existing, "give the same command again when that job has ended");
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "src/pack/plan/plan.h"
 #include "src/remote/store/upload.h"
@@ -22,9 +23,9 @@ class SharedState {
   // Copies what is known of the shards of all tasks, if they are complete; otherwise nothing.
   void FetchAll();
 
-  // Copies the plans of appends from the store, and returns their paths by name. Forgets the
-  // folder's state if it has others. The caller holds the folder's lock.
-  std::map<std::string, std::string> FetchAppends() const;
+  // Copies the plans of appends from the store, and returns their names. Forgets the folder's state
+  // if it has others. The caller holds the folder's lock.
+  std::vector<std::string> FetchAppends() const;
 
   // Copies a file at `path` to the state in the store. Throws as Upload::Finish().
   void Publish(const std::string& path, const std::string& name,
@@ -32,6 +33,9 @@ class SharedState {
 
   const std::string& folder() const noexcept { return folder_; }
   const std::string& url() const noexcept { return url_; }
+  // A file of the state: in the store, and on this machine.
+  std::string Url(const std::string& name) const;
+  std::string Path(const std::string& name) const;
 
   // Removes what is of no use once there is a manifest; what the plan and the shards' sidecars say
   // stays, as in a folder on a disk.
@@ -48,9 +52,6 @@ class SharedState {
   void FetchShards(const Plan& plan, uint32_t task, uint32_t tasks, const Listing& listing) const;
   void Copy(const std::string& name) const;
   void Clear() const;
-
-  std::string StateUrl(const std::string& name) const;
-  std::string StatePath(const std::string& name) const;
 
   const std::string folder_;
   const std::string url_;

@@ -16,7 +16,6 @@ namespace {
 
 constexpr char kShardEnd[] = ".tfrecord";
 constexpr char kTemporaryEnd[] = ".tfrecord.tmp";
-constexpr char kIndexEnd[] = ".recindex";
 
 using Existing = remote::Upload::Existing;
 
@@ -39,7 +38,7 @@ class UploadedFile final : public WritableFile {
 }  // namespace
 
 StagedFiles::StagedFiles(std::string folder, std::string url, const SharedState* state,
-                         const StoreAppend* append)
+                         StoreAppend* append)
     : folder_(std::move(folder)), url_(std::move(url)), state_(state), append_(append) {}
 
 std::string StagedFiles::ResultName(const std::string& path) const {
@@ -83,6 +82,8 @@ std::shared_ptr<remote::Upload> StagedFiles::TakeUpload(const std::string& path)
 void StagedFiles::Rename(const std::string& from, const std::string& to, bool durable) {
   const std::string name = ResultName(to);
   if (const auto upload = TakeUpload(from)) {
+    // Names may be another job's by now: its shards must not be replaced.
+    if (append_ != nullptr) append_->CheckUnchanged();
     upload->Finish(Existing::kReplace);
     MakeHole(from, upload->bytes());
   } else if (!name.empty()) {
@@ -90,27 +91,31 @@ void StagedFiles::Rename(const std::string& from, const std::string& to, bool du
     if (name.ends_with(kShardEnd)) MakeHole(from, std::filesystem::file_size(from));
   }
   // First in the store: what is here only would be taken for done, and nobody else would know it.
-  if (state_ != nullptr) PublishState(from, to);
+  if (state_ != nullptr || append_ != nullptr) PublishState(from, to);
   PosixFiles().Rename(from, to, durable);
 }
 
-void StagedFiles::PublishState(const std::string& from, const std::string& to) const {
+void StagedFiles::PublishState(const std::string& from, const std::string& to) {
   const std::string state = folder_ + "/" + kStateFolder + "/";
   const std::string name = ResultName(to);
-  if (name.ends_with(kShardEnd) && append_ == nullptr) {
+  const std::string in_state = to.starts_with(state) ? to.substr(state.size()) : "";
+  if (append_ != nullptr) {
+    if (IsPlan(in_state)) append_->PublishPlan(from, in_state);
+  } else if (name.ends_with(kShardEnd)) {
     for (const char* const end : {".recindex", ".json"}) {  // the latter says that it is complete
       state_->Publish(state + name + end, name + end, Existing::kReplace);
     }
-  } else if (to.starts_with(state) && IsPlan(to.substr(state.size()))) {
-    // Written once: whose plan it is has the names in it.
-    state_->Publish(from, to.substr(state.size()), Existing::kRefuse);
+  } else if (IsPlan(in_state)) {
+    state_->Publish(from, in_state, Existing::kRefuse);
   }
 }
 
 void StagedFiles::UploadFile(const std::string& from, const std::string& name) {
-  // An index that lacks the shards of another append would be in the way of its readers.
-  if (append_ != nullptr && name.ends_with(kIndexEnd)) append_->CheckUnchanged();
-  remote::Upload upload(ObjectUrl(name));
+  // What is beside the shards is of all appends: an index must not lack another one's.
+  if (append_ != nullptr && name != kManifestName) append_->CheckUnchanged();
+  const bool whole = name == kManifestName;  // it has conditions
+  remote::Upload upload(ObjectUrl(name),
+                        whole ? remote::Upload::Kind::kWhole : remote::Upload::Kind::kInParts);
   const auto file = PosixFiles().OpenForReading(from);
   std::vector<uint8_t> buffer(size_t{1} << 20);
   for (uint64_t at = 0; at < file->Size();) {

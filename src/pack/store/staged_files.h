@@ -20,10 +20,9 @@ namespace recpack::pack {
 // shard is uploaded, too; of an append, its plan. Thread-safe, as PosixFiles().
 class StagedFiles final : public FileSystem {
  public:
-  // `state`: for several tasks that pack together, and for an append. `append`: null if there is
-  // none. Both outlive this.
-  StagedFiles(std::string folder, std::string url, const SharedState* state,
-              const StoreAppend* append);
+  // `state`: for several tasks that pack together; `append`: for an append. Else null. They outlive
+  // this.
+  StagedFiles(std::string folder, std::string url, const SharedState* state, StoreAppend* append);
 
   std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override;
   std::unique_ptr<WritableFile> Create(const std::string& path) override;
@@ -37,14 +36,14 @@ class StagedFiles final : public FileSystem {
   std::string ResultName(const std::string& path) const;
   bool IsResultShard(const std::string& path) const;
   std::shared_ptr<remote::Upload> TakeUpload(const std::string& path);
-  void PublishState(const std::string& from, const std::string& to) const;
+  void PublishState(const std::string& from, const std::string& to);
   void UploadFile(const std::string& from, const std::string& name);
   std::string ObjectUrl(const std::string& name) const { return url_ + "/" + name; }
 
   const std::string folder_;
   const std::string url_;
   const SharedState* const state_;
-  const StoreAppend* const append_;
+  StoreAppend* const append_;
   std::mutex mutex_;
   // By the temporary file that they take the place of. Guarded by mutex_.
   std::unordered_map<std::string, std::shared_ptr<remote::Upload>> uploads_;

@@ -101,14 +101,17 @@ StoreTarget::StoreTarget(const std::string& url, Job job, uint32_t task, uint32_
   std::map<std::string, uint64_t> results;
   for (const auto& object : remote::ListFolder(url_)) results[object.name()] = object.bytes;
   if (job == Job::kAppend) {
-    append_.emplace(state_, results);
-    RemoveUploads(NamesOfJob(folder_));
+    try {
+      append_.emplace(state_, results);
+    } catch (const Error& error) {
+      throw InStore(error);
+    }
+    RemoveUploads(append_->OwnShards());
   } else {
     Compare(results, job == Job::kOverwrite);
   }
   fs::create_directories(folder_);
-  const bool shared = tasks > 1 || append_;
-  files_ = std::make_unique<StagedFiles>(folder_, url_, shared ? &state_ : nullptr,
+  files_ = std::make_unique<StagedFiles>(folder_, url_, tasks > 1 ? &state_ : nullptr,
                                          append_ ? &*append_ : nullptr);
 }
 
@@ -121,7 +124,7 @@ StoreTarget::~StoreTarget() {
   std::error_code unknown;
   if (!fs::exists(folder_ + "/" + kManifestName, unknown)) return;
   try {
-    RemoveUploads(NamesOfJob(folder_));
+    RemoveUploads(append_ ? append_->OwnShards() : NamesOfJob(folder_));
     if (tasks_ > 1) state_.RemoveIndexParts();
   } catch (...) {  // NOLINT(bugprone-empty-catch): the next pack removes them
   }

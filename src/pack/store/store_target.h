@@ -31,8 +31,8 @@ class StoreTarget {
   // kInvalidArgument if there are objects that are not of a new job; kIo; kUnsupported; for an
   // append, as StoreAppend().
   StoreTarget(const std::string& url, Job job, uint32_t task = 0, uint32_t tasks = 1);
-  // After a job that is complete, removes unfinished uploads once more: those that a killed process
-  // had asked for may have begun later.
+  // After a job that is complete, and after an append, removes unfinished uploads once more: those
+  // that a killed process had asked for may have begun later.
   ~StoreTarget();
   StoreTarget(const StoreTarget&) = delete;
   StoreTarget& operator=(const StoreTarget&) = delete;
@@ -58,7 +58,7 @@ class StoreTarget {
   std::string folder_;
   const uint32_t task_, tasks_;
   SharedState state_;
-  std::optional<StoreAppend> append_;
+  std::optional<StoreAppend> append_;  // refers to state_
   std::unique_ptr<FileSystem> files_;
 };
 

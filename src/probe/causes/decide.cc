@@ -61,8 +61,11 @@ std::optional<Beside> FindBeside(const std::vector<TrainerSteps>& trainers) {
   double steps = 0, beside = 0, waits = 0;
   for (const TrainerSteps& trainer : trainers) {
     steps += InSteps(trainer);
-    beside += Sum(trainer, &StepRecord::beside);
-    waits += Sum(trainer, &StepRecord::evaluation_wait);
+    // What is before the first step that counts is no part of the time.
+    const StepRecord& first = trainer.steps.front();
+    beside += Sum(trainer, &StepRecord::beside) - static_cast<double>(first.beside);
+    waits +=
+        Sum(trainer, &StepRecord::evaluation_wait) - static_cast<double>(first.evaluation_wait);
   }
   const double all = steps + beside;
   if (beside <= Verdict::kWorthTelling * all) return {};

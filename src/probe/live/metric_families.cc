@@ -41,7 +41,8 @@ void AddVerdict(const Verdict& verdict, Exposition& text) {
   }
   AddShare(verdict, text);
   if (verdict.steps == 0) return;
-  text.Single("recprobe_steps_per_second", "Steps per second of all training threads together.",
+  text.Single("recprobe_steps_per_second",
+              "Steps per second of all training threads together, of the time in steps.",
               verdict.steps_per_second);
   text.Family("recprobe_step_part_ratio", "Shares of the mean step; they add up to 1.");
   const Breakdown& parts = verdict.breakdown;

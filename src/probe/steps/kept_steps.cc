@@ -71,6 +71,12 @@ std::vector<StepRecord> KeptSteps::New(const TrainerSteps& more) const {
     steps.push_back(step);
     if (more.source != TrainerSteps::Source::kTold) steps.back().number = next++;
   }
+  // After a pause so long that the events of the step before it were dropped. Waits of evaluations
+  // were dropped with them.
+  if (more.source == TrainerSteps::Source::kTold && !steps.empty() && end_ != INT64_MIN &&
+      steps.front().beside == 0) {
+    steps.front().beside = std::max<int64_t>(0, steps.front().begin - end_);
+  }
   return steps;
 }
 

@@ -79,8 +79,10 @@ bool CallsAreSeen(std::vector<Interval> batches, std::vector<StepRecord>& steps,
 // `evaluations`: waits for their input.
 void AddBeside(const Intervals& evaluations, std::vector<StepRecord>& steps) {
   size_t first = 0;
+  int64_t ended = INT64_MIN;  // all steps so far, which may overlap
   for (size_t i = 1; i < steps.size(); ++i) {
-    const Interval beside{steps[i - 1].end, steps[i].begin};
+    ended = std::max(ended, steps[i - 1].end);
+    const Interval beside{ended, steps[i].begin};
     if (beside.end <= beside.begin) continue;
     steps[i].beside = beside.end - beside.begin;
     while (first < evaluations.size() && evaluations[first].end <= beside.begin) ++first;

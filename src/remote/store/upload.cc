@@ -44,8 +44,8 @@ void CheckWritable(const Url& url) {
               "give an s3:// or gs:// URL");
 }
 
-Upload::Upload(const std::string& url)
-    : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)) {
+Upload::Upload(const std::string& url, Kind kind)
+    : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)), kind_(kind) {
   CheckWritable(url_);
 }
 
@@ -59,6 +59,11 @@ Upload::~Upload() {
 }
 
 void Upload::Write(ByteView bytes) {
+  if (kind_ == Kind::kWhole) {
+    buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    bytes_ += bytes.size();
+    return;
+  }
   while (!bytes.empty()) {
     const size_t some = std::min(bytes.size(), kPartBytes - buffer_.size());
     buffer_.append(reinterpret_cast<const char*>(bytes.data()), some);
@@ -122,7 +127,7 @@ void Upload::FinishIf(const Headers& condition, const std::string& advice) {
   } else {
     if (!buffer_.empty()) SendPart();
     while (!under_way_.empty()) AwaitOldest();
-    Complete(condition, advice);
+    Complete();
   }
   finished_ = true;
 }
@@ -130,11 +135,13 @@ void Upload::FinishIf(const Headers& condition, const std::string& advice) {
 void Upload::Put(const Headers& condition, const std::string& advice) {
   const auto answer =
       Send([&] { return Make("PUT", {}, condition, buffer_); }, RefuseConflict, path_);
-  if (answer->status() == 412) return RefuseOther(buffer_, advice);
+  const bool removed = answer->status() == 404 && !condition.empty() &&
+                       FirstElement(answer->text(), "Code") == "NoSuchKey";
+  if (answer->status() == 412 || removed) return RefuseOther(buffer_, advice);
   if (!answer->ok()) throw service_.ToError(*answer, path_);
 }
 
-void Upload::Complete(const Headers& condition, const std::string& advice) {
+void Upload::Complete() {
   std::string body = "<CompleteMultipartUpload>";
   for (size_t i = 0; i < tags_.size(); ++i) {
     body += format("<Part><PartNumber>{}</PartNumber><ETag>{}</ETag></Part>", i + 1, tags_[i]);
@@ -142,26 +149,28 @@ void Upload::Complete(const Headers& condition, const std::string& advice) {
   body += "</CompleteMultipartUpload>";
   const auto answer = Send(
       [&] {
-        return Make("POST", {{"uploadId", id_}}, condition, body);
+        return Make("POST", {{"uploadId", id_}}, {}, body);
       },
       RefuseIncomplete, path_);
   if (answer->ok()) return;
   // The answer to an earlier try may have been lost.
   if (answer->status() == 404 && Object(path_).size() == bytes_) return;
-  if (answer->status() == 412) {
-    throw Error(ErrorKind::kInvalidArgument, "another job wrote this object meanwhile",
-                {.path = WithoutSecrets(path_)}, advice);
-  }
   throw service_.ToError(*answer, path_);
 }
 
 void Upload::RefuseOther(const std::string& content, const std::string& advice) const {
-  const Object there(path_);
-  std::string other(there.size(), '\0');
-  if (there.size() == content.size() && !other.empty()) {
-    there.Fetch(0, {reinterpret_cast<uint8_t*>(other.data()), other.size()});
+  try {
+    const Object there(path_);
+    std::string other(there.size(), '\0');
+    if (there.size() == content.size() && !other.empty()) {
+      there.Fetch(0, {reinterpret_cast<uint8_t*>(other.data()), other.size()});
+    }
+    if (other == content) return;  // of an earlier try
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kNotFound) throw;
+    throw Error(ErrorKind::kInvalidArgument, "another job removed this object meanwhile",
+                {.path = WithoutSecrets(path_)}, advice);
   }
-  if (other == content) return;  // of an earlier try
   throw Error(ErrorKind::kInvalidArgument, "another job wrote this object meanwhile",
               {.path = WithoutSecrets(path_)}, advice);
 }

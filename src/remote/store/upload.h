@@ -24,8 +24,11 @@ void CheckWritable(const Url& url);
 // The object is visible once Finish() returns, never in part. Not thread-safe.
 class Upload {
  public:
+  // kWhole: by one request, from memory, however large. Only such an object is written on a
+  // condition: Google's store takes none where parts are joined.
+  enum class Kind : uint8_t { kInParts, kWhole };
   // `url`: s3:// or gs://. Throws as CheckWritable().
-  explicit Upload(const std::string& url);
+  explicit Upload(const std::string& url, Kind kind = Kind::kInParts);
   // Removes the parts that were sent if it is not finished; ignores errors.
   ~Upload();
   Upload(const Upload&) = delete;
@@ -38,13 +41,13 @@ class Upload {
   uint64_t bytes() const noexcept { return bytes_; }
 
   enum class Existing : uint8_t { kReplace, kRefuse };
-  // Makes the object visible. Call once. With kRefuse: throws Error (kInvalidArgument) if there is
-  // another object of this name by then; one with the same content is taken for this one. `advice`:
-  // of that error.
+  // Makes the object visible. Call once. With kRefuse, which needs kWhole: throws Error
+  // (kInvalidArgument) if there is another object of this name by then; one with the same content
+  // is taken for this one. `advice`: of that error.
   void Finish(Existing existing,
               const std::string& advice = "choose another folder, or remove what is there");
-  // Makes the object visible in the place of that one. Call once. Throws Error (kInvalidArgument)
-  // if there is none or another by then, unless it has the same content.
+  // Makes an object of kWhole visible in the place of that one. Call once. Throws Error
+  // (kInvalidArgument) if there is none or another by then, unless it has the same content.
   void FinishInPlaceOf(const Object& there);
 
  private:
@@ -58,7 +61,7 @@ class Upload {
   void Start();
   void FinishIf(const Headers& condition, const std::string& advice);
   void Put(const Headers& condition, const std::string& advice);
-  void Complete(const Headers& condition, const std::string& advice);
+  void Complete();
   void RefuseOther(const std::string& content, const std::string& advice) const;
   Request Make(const std::string& method, const Headers& query, const Headers& headers,
                std::string body) const {
@@ -68,6 +71,7 @@ class Upload {
   const std::string path_;
   const Url url_;
   const Service& service_;
+  const Kind kind_;
   std::string buffer_;
   std::string id_;  // of the multipart upload; empty: not started
   std::deque<Part> under_way_;

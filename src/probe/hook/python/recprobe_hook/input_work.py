@@ -49,7 +49,7 @@ _KINDS = {
 _DECODING = {'open', 'load', 'init', 'preinit', '_getdecoder', '_open_core',
              '_decompression_bomb_check'}
 # Functions of modules that decompress which do the contrary.
-_COMPRESSING = {'compress', 'write', 'flush'}
+_COMPRESSING = {'compress', 'write', '_write_raw', 'flush', 'close'}
 # Functions of zipfile that read an archive's directory, and decompress nothing.
 _DIRECTORY = {'__init__', '_RealGetContents', '_EndRecData', '_EndRecData64', '_decodeExtra',
               '_sanitize_filename', 'infolist', 'namelist', 'getinfo'}

@@ -10,11 +10,13 @@ def line_number(code, at, line):
     if line is not None:
         return line
     key = code, at
-    if key not in _known:
+    found = _known.get(key)
+    if found is None:
+        found = _find(code, at)
         if len(_known) >= _MOST:
             _known.clear()
-        _known[key] = _find(code, at)
-    return _known[key]
+        _known[key] = found
+    return found
 
 
 def _find(code, at):
@@ -23,7 +25,12 @@ def _find(code, at):
     import dis
     jumps = {*dis.hasjrel, *dis.hasjabs}
     before = [each for each in dis.get_instructions(code) if each.offset < at]
-    leading = [each.offset for each in before if each.opcode in jumps and each.argval == at]
+    begin = at  # of the instruction, with what extends its argument
+    for each in reversed(before):
+        if each.opcode != dis.EXTENDED_ARG:
+            break
+        begin = each.offset
+    leading = [each.offset for each in before if each.opcode in jumps and each.argval == begin]
     from_there = leading[-1] if leading else at
-    lines = [line for begin, _, line in code.co_lines() if begin <= from_there and line is not None]
+    lines = [line for start, _, line in code.co_lines() if start <= from_there and line is not None]
     return lines[-1] if lines else code.co_firstlineno
