@@ -190,7 +190,7 @@ class Lines(HookTest):
         line = self.of_worker('''
             def make(item):
                 found = 0
-                for n in range(100_000):
+                for n in range(500_000):
                     if n % 7 == 8:  # planted
                         found += n
             ''')
