@@ -2,7 +2,6 @@
 import os
 import random
 import shutil
-import signal
 import subprocess
 import time
 import unittest
@@ -125,20 +124,11 @@ class Interrupted(Append):
         for attempt in range(int(os.environ.get('RECPACK_KILLS', 5))):
             url, longest = f's3://bucket/data-{attempt}', 0.4
             self.pack(*FIRST, url=url)
-            while True:
+            self.env['RECPACK_CACHE'] = str(self.folder / 'cache-0')
+            while self.is_killed('pack', SOURCE, url, *SECOND, within=generator.uniform(0.02, longest)):
                 self.env['RECPACK_CACHE'] = str(self.folder / f'cache-{generator.randrange(2)}')
-                running = subprocess.Popen([RECPACK, 'pack', SOURCE, url, *SECOND], env={**os.environ, **self.env},
-                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-                try:
-                    running.wait(generator.uniform(0.02, longest))
-                except subprocess.TimeoutExpired:
-                    running.send_signal(signal.SIGKILL)
-                    kills += 1
-                    longest *= 1.1
-                _, errors = running.communicate()
-                if running.returncode != -signal.SIGKILL:
-                    self.assertEqual((running.returncode, errors), (0, ''))
-                    break
+                kills += 1
+                longest *= 1.1
             self.assertEqual(self.contents(f'bucket/data-{attempt}'), expected)
             time.sleep(0.05)
             self.assertEqual(server.uploads, {})

@@ -1,7 +1,6 @@
 """recpack pack into an object store: the bytes of a local pack, through faults and kill -9, and clear errors."""
 import os
 import random
-import signal
 import subprocess
 import time
 import unittest
@@ -121,19 +120,9 @@ class Interrupted(Store):
         for attempt in range(int(os.environ.get('RECPACK_KILLS', 6))):
             url = f's3://bucket/data-{attempt}'
             longest = 0.6
-            while True:
-                running = subprocess.Popen([RECPACK, 'pack', source, url, *flags], env={**os.environ, **self.env},
-                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-                try:
-                    running.wait(generator.uniform(0.02, longest))
-                except subprocess.TimeoutExpired:
-                    running.send_signal(signal.SIGKILL)
-                    kills += 1
-                    longest *= 1.1  # a busy machine gets nothing done in 0.6 s
-                _, errors = running.communicate()
-                if running.returncode != -signal.SIGKILL:
-                    self.assertEqual(running.returncode, 0, errors)
-                    break
+            while self.is_killed('pack', source, url, *flags, within=generator.uniform(0.02, longest)):
+                kills += 1
+                longest *= 1.1  # a busy machine gets nothing done in 0.6 s
             self.assertEqual(self.contents(f'bucket/data-{attempt}'), expected)
             time.sleep(0.05)
             self.assertEqual(server.uploads, {})
@@ -227,16 +216,10 @@ class Tasks(Store):
             task = generator.choice(waiting)
             self.env['RECPACK_CACHE'] = str(self.folder / f'cache-{generator.randrange(2)}')
             attempts += 1
-            running = subprocess.Popen([RECPACK, 'pack', self.source, 's3://bucket/data', *self.FLAGS, '--task', f'{task}/3'],
-                                       env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            try:
-                running.wait(generator.uniform(0.05, 0.3 + attempts / 5))
-            except subprocess.TimeoutExpired:
-                running.send_signal(signal.SIGKILL)
+            if self.is_killed('pack', self.source, 's3://bucket/data', *self.FLAGS, '--task', f'{task}/3',
+                              within=generator.uniform(0.05, 0.3 + attempts / 5)):
                 kills += 1
-            _, errors = running.communicate()
-            if running.returncode != -signal.SIGKILL:
-                self.assertEqual((running.returncode, errors), (0, ''))
+            else:
                 waiting.remove(task)
         self.assertGreater(kills, 2)
         self.assertEqual(self.contents('bucket/data'), self.local(*self.FLAGS))
