@@ -80,6 +80,19 @@ TEST(Metrics, OfATraining) {
   EXPECT_THAT(text, HasSubstr(Line("recprobe_lost_device_seconds_total", "", "25")));
 }
 
+TEST(Metrics, TimeBesideTheSteps) {
+  Evidence evidence = Training(100);
+  EXPECT_THAT(TextOf(evidence), HasSubstr(Line("recprobe_beside_steps_ratio", "", "0")));
+  for (StepRecord& step : evidence.trainers[0].steps) {
+    step.beside = kSecond;
+    step.evaluation_wait = kSecond / 2;
+  }
+  evidence.trainers[0].steps.resize(51);  // 10 are left out, and the first has none before it
+  const std::string text = TextOf(evidence);
+  EXPECT_THAT(text, HasSubstr(std::string("\nrecprobe_beside_steps_ratio{") + kOwn + "} 0.49"));
+  EXPECT_THAT(text, HasSubstr(std::string("\nrecprobe_evaluation_wait_ratio{") + kOwn + "} 0.24"));
+}
+
 TEST(Metrics, PartsOfAStepAddUp) {
   Evidence evidence = Training(100);
   for (StepRecord& step : evidence.trainers[0].steps) {

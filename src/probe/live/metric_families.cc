@@ -44,6 +44,12 @@ void AddVerdict(const Verdict& verdict, Exposition& text) {
   text.Single("recprobe_steps_per_second",
               "Steps per second of all training threads together, of the time in steps.",
               verdict.steps_per_second);
+  const Beside beside = verdict.beside.value_or(Beside{});
+  text.Single("recprobe_beside_steps_ratio",
+              "Share of the time that is in no step: evaluations, checkpoints.", beside.share);
+  text.Single("recprobe_evaluation_wait_ratio",
+              "Part of recprobe_beside_steps_ratio: waits for the input of evaluations.",
+              beside.waits);
   text.Family("recprobe_step_part_ratio", "Shares of the mean step; they add up to 1.");
   const Breakdown& parts = verdict.breakdown;
   const std::pair<const char*, double> shares[] = {{"input_wait", parts.input_wait},

@@ -46,6 +46,8 @@ class Report:
         for figure in ('steps_per_s', 'steps'):
             if self.verdict.get(figure) is not None:
                 found[figure] = self.verdict[figure]
+        for part, share in (self.verdict.get('beside') or {}).items():
+            found['beside/' + part] = share
         for part, share in (self.verdict.get('breakdown') or {}).items():
             found['breakdown/' + part] = share
         for cause in self.verdict.get('causes') or []:
