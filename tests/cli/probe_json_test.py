@@ -133,8 +133,8 @@ class Verdicts(MadeCase):
         self.assertIsNone(made[3]['causes'][0]['saves'])
 
     def test_of_reports(self):
-        reports = [self.report(f'of-{write.__name__}', self.events(write), command='read')
-                   for write in (of_two_devices, sampled)]
+        reports = [self.report(f'of-{write.__name__}', self.events(write, length=length), command='read')
+                   for write, length in ((of_two_devices, LENGTH), (sampled, LENGTH + 5000))]  # with pauses
         events = self.events(without_steps, length=1_000_000)
         reports.append(self.report('period', '--', 'sh', '-c', f'cp {events}/*.events "$RECPACK_EVENTS"'))
         if FAKE_NVML:

@@ -3,6 +3,7 @@ import os
 import random
 import shutil
 import subprocess
+import threading
 import time
 import unittest
 
@@ -31,6 +32,9 @@ class Append(StoreCase):
         for flags in jobs:
             self.run_recpack('pack', SOURCE, self.folder / 'local', *flags)
         return self.contents('local')
+
+    def manifest(self):
+        return self.folder / 'bucket/data/manifest.json'
 
     def state(self):
         return set(self.contents('bucket/data/.recpack'))
@@ -85,23 +89,23 @@ class Appending(Append):
         self.pack(*FIRST, url='gs://bucket/data')
         self.pack(*SECOND, url='gs://bucket/data')
         self.assertEqual(self.contents('bucket/data'), self.local(FIRST, SECOND))
-        server.faults = Rival(self, server, 'manifest.json', b'{}')
+        server.faults = Moment(server, 'manifest.json', lambda: self.manifest().write_bytes(b'{}'))
         done = self.pack(*THIRD, url='gs://bucket/data', code=FAILURE)
         self.assertIn('gs://bucket/data/manifest.json: another job wrote this object meanwhile', done.stderr)
 
 
-class Rival(Faults):
-    """Writes another manifest when a client is about to write an object with a name that ends so."""
+class Moment(Faults):
+    """Acts once, when a client is about to write an object with such a part in its URL."""
 
-    def __init__(self, test, server, end, manifest):
+    def __init__(self, server, part, act):
         super().__init__()
-        self.test, self.server, self.end, self.manifest = test, server, end, manifest
+        self.server, self.part, self.act = server, part, act
+        self.since, self.waits = len(server.requests), threading.Lock()
 
     def draw(self):
-        method, path, _ = self.server.requests[-1]
-        if method == 'PUT' and path.endswith(self.end) and self.manifest:
-            (self.test.folder / 'bucket/data/manifest.json').write_bytes(self.manifest)
-            self.manifest = None
+        seen = any(method == 'PUT' and self.part in path for method, path, _ in self.server.requests[self.since:])
+        if seen and self.waits.acquire(blocking=False):
+            self.act()
 
 
 class Interrupted(Append):
@@ -138,15 +142,15 @@ class Interrupted(Append):
 class OtherJobs(Append):
     def test_one_that_ends_first_is_kept(self):
         """In each moment: before the index is written, and between it and the manifest."""
-        for end in '-append1-00001-of-00002.tfrecord', '.recindex', 'manifest.json':
+        for part in 'append1-00001-of-00002.tfrecord', '.recindex', 'manifest.json':
             server = self.serve()
             self.pack(*FIRST, '--overwrite', machine='rival')
             self.pack('--shuffle', '4', '--append', machine='rival')
             rival = (self.folder / 'bucket/data/manifest.json').read_bytes()
             self.pack(*FIRST, '--overwrite', machine='rival')
             plan = self.folder / 'bucket/data/.recpack/plan-append1.json'
-            server.faults = Rival(self, server, end, rival)
-            done = self.pack(*SECOND, machine=end, code=FAILURE)
+            server.faults = Moment(server, part, lambda: self.manifest().write_bytes(rival))
+            done = self.pack(*SECOND, machine=part, code=FAILURE)
             self.assertRegex(done.stderr, 's3://bucket/data/manifest.json: another job (changed|wrote) .* meanwhile; '
                                           'give the same command again; what is complete is kept')
             self.assertEqual((self.folder / 'bucket/data/manifest.json').read_bytes(), rival)
@@ -185,18 +189,13 @@ class OtherJobs(Append):
         self.run_recpack(*words, env=self.env)
         said = []
 
-        class Starts(Faults):
-            """Another machine begins an append when a part of this one's comes."""
+        def start():
+            env = {**self.env, 'RECPACK_CACHE': str(self.folder / 'cache-another')}
+            said.append(self.run_recpack(*words, '--append', '--shuffle', 7, env=env, code=FAILURE).stderr)
 
-            def draw(inner):  # noqa: N805
-                if '-append1-' in server.requests[-1][1] and 'partNumber' in server.requests[-1][1] and not said:
-                    said.append('')
-                    env = {**self.env, 'RECPACK_CACHE': str(self.folder / 'cache-another')}
-                    said.append(self.run_recpack(*words, '--append', '--shuffle', 7, env=env, code=FAILURE).stderr)
-
-        server.faults = Starts()
+        server.faults = Moment(server, 'tfrecord?partNumber', start)
         self.run_recpack(*words, '--append', env=self.env)
-        self.assertIn('another append was started here and is not finished', said[1])
+        self.assertIn('another append was started here and is not finished', said[0])
         self.run_recpack('pack', self.folder / 'made', self.folder / 'local', *words[3:])
         self.run_recpack('pack', self.folder / 'made', self.folder / 'local', *words[3:], '--append')
         self.assertEqual({name: len(data) for name, data in self.contents('bucket/data').items()},
@@ -210,13 +209,8 @@ class OtherJobs(Append):
         self.pack(*FIRST)
         plan = self.folder / 'bucket/data/.recpack/plan-append1.json'
 
-        class Discards(Faults):
-            def draw(inner):  # noqa: N805
-                method, path, _ = server.requests[-1]
-                if method == 'PUT' and path.endswith('train-append1-00002-of-00007.tfrecord'):
-                    plan.write_bytes(plan.read_bytes() + b' ')
-
-        server.faults = Discards()
+        server.faults = Moment(server, 'train-append1-00002-of-00007.tfrecord',
+                               lambda: plan.write_bytes(plan.read_bytes() + b' '))
         done = self.pack(*SECOND, '--threads', '1', code=FAILURE)
         self.assertIn('s3://bucket/data/.recpack/plan-append1.json: another job changed the data set meanwhile', done.stderr)
         self.assertFalse((self.folder / 'bucket/data/train-append1-00005-of-00007.tfrecord').exists())
