@@ -22,6 +22,11 @@ namespace fs = std::filesystem;
 
 constexpr int kAtOnce = 16;  // requests for small objects
 
+const std::string& JobsPlan() {
+  static const std::string name = PlanName(0);
+  return name;
+}
+
 std::string SidecarName(const std::string& shard) { return shard + ".json"; }
 std::string IndexPartName(const std::string& shard) { return shard + ".recindex"; }
 
@@ -60,16 +65,17 @@ void SharedState::Fetch(uint32_t task, uint32_t tasks) {
   const Descriptor turn = WaitForLock(folder_ + ".lock");
   const Listing listing = List();
   ByteBuffer plan;
-  if (listing.state.contains(PlanName(0)))
-    plan = ReadWholeFile(remote::DataFiles(), Url(PlanName(0)));
-  if (fs::exists(Path(PlanName(0))) && ReadWholeFile(PosixFiles(), Path(PlanName(0))) != plan) {
+  if (listing.state.contains(JobsPlan())) {
+    plan = ReadWholeFile(remote::DataFiles(), Url(JobsPlan()));
+  }
+  if (fs::exists(Path(JobsPlan())) && ReadWholeFile(PosixFiles(), Path(JobsPlan())) != plan) {
     // An earlier job's, unless another task here has a plan that is not in the store yet.
     const auto alone = TryLock(Path("lock"), false);
     if (alone) Clear();
   }
   if (plan.empty()) return;
-  WriteFileAtomically(PosixFiles(), Path(PlanName(0)), plan, false);
-  FetchShards(ReadPlan(PosixFiles(), Path(PlanName(0))), task, tasks, listing);
+  WriteFileAtomically(PosixFiles(), Path(JobsPlan()), plan, false);
+  FetchShards(ReadPlan(PosixFiles(), Path(JobsPlan())), task, tasks, listing);
 }
 
 // Removes all but the locks, which other tasks may wait for.
@@ -84,7 +90,7 @@ void SharedState::Clear() const {
 
 void SharedState::FetchAll() {
   const Listing listing = List();
-  const Plan plan = ReadPlan(PosixFiles(), Path(PlanName(0)));
+  const Plan plan = ReadPlan(PosixFiles(), Path(JobsPlan()));
   for (const auto& file : plan.shards.files()) {
     if (!listing.state.contains(SidecarName(file))) return;
   }

@@ -40,20 +40,19 @@ bool IsPacksName(const std::string& name) {
          name.ends_with(".tfrecord.idx");
 }
 
-// The plans of a job with this staging folder: of an append also those of earlier ones. One that a
-// power failure has truncated is left out: it is made again.
-std::vector<Plan> PlansOfJob(const std::string& folder) {
-  std::vector<Plan> plans;
-  if (!fs::exists(folder + "/" + kStateFolder)) return plans;
-  for (const auto& entry : fs::directory_iterator(folder + "/" + kStateFolder)) {
-    if (!IsPlan(entry.path().filename().string())) continue;
-    try {
-      plans.push_back(ReadPlan(PosixFiles(), entry.path()));
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kCorrupt) throw;
-    }
+std::string PlanPath(const std::string& folder) {
+  return folder + "/" + kStateFolder + "/" + PlanName(0);
+}
+
+// One that a power failure has truncated is none: it is made again.
+std::optional<Plan> PlanOfJob(const std::string& folder) {
+  if (!fs::exists(PlanPath(folder))) return {};
+  try {
+    return ReadPlan(PosixFiles(), PlanPath(folder));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kCorrupt) throw;
+    return {};
   }
-  return plans;
 }
 
 // Names of the files that the job has made or will make.
@@ -63,23 +62,23 @@ std::set<std::string> NamesOfJob(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.is_regular_file()) names.insert(entry.path().filename());
   }
-  if (fs::exists(folder + "/" + kStateFolder + "/" + PlanName(0))) names.insert(kManifestName);
-  for (const Plan& plan : PlansOfJob(folder)) {
-    for (const auto& file : plan.shards.files()) {
-      names.insert(file);
-      names.insert(file + ".idx");
-    }
-    for (const auto& split : plan.splits) names.insert(split.name + ".recindex");
+  if (fs::exists(PlanPath(folder))) names.insert(kManifestName);
+  const auto plan = PlanOfJob(folder);
+  if (!plan) return names;
+  for (const auto& file : plan->shards.files()) {
+    names.insert(file);
+    names.insert(file + ".idx");
   }
+  for (const auto& split : plan->splits) names.insert(split.name + ".recindex");
   return names;
 }
 
 // Names of the shards of this task.
 std::set<std::string> NamesOfTask(const std::string& folder, uint32_t task, uint32_t tasks) {
   std::set<std::string> names;
-  for (const Plan& plan : PlansOfJob(folder)) {
-    for (size_t i = task; i < plan.shards.size(); i += tasks) names.insert(plan.shards[i].file);
-  }
+  const auto plan = PlanOfJob(folder);
+  if (!plan) return names;
+  for (size_t i = task; i < plan->shards.size(); i += tasks) names.insert(plan->shards[i].file);
   return names;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -36,17 +37,17 @@ double Gain(double share) {
   return share < 1 ? share / (1 - share) : std::numeric_limits<double>::infinity();
 }
 
-double Sum(const TrainerSteps& trainer, int64_t StepRecord::*time) {
+// `time`: a member of StepRecord, or one of its functions.
+template <typename Time>
+double Sum(const TrainerSteps& trainer, Time StepRecord::*time) {
   double sum = 0;
-  for (const StepRecord& step : trainer.steps) sum += static_cast<double>(step.*time);
+  for (const StepRecord& step : trainer.steps) {
+    sum += static_cast<double>(std::invoke(time, step));
+  }
   return sum;
 }
 
-double InSteps(const TrainerSteps& trainer) {
-  double sum = 0;
-  for (const StepRecord& step : trainer.steps) sum += static_cast<double>(step.duration());
-  return sum;
-}
+double InSteps(const TrainerSteps& trainer) { return Sum(trainer, &StepRecord::duration); }
 
 double StepsPerSecond(const std::vector<TrainerSteps>& trainers) {
   double sum = 0;

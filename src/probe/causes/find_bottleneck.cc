@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "src/base/format.h"
+#include "src/probe/causes/program_cures.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/share/combine_steps.h"
 #include "src/probe/share/hidden_ranks.h"
@@ -183,8 +184,7 @@ void Adopt(const Situation& situation, Found found, Verdict& verdict) {
 void AdviseOnWorkers(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                      Verdict& verdict) {
   if (!verdict.causes.empty() || verdict.action) return;
-  const InputSettings* const settings =
-      FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
+  const InputSettings* const settings = SettingsOfLongest(evidence, trainers);
   if (settings == nullptr || settings->workers_known) return;
   verdict.evidence.push_back(
       "the training thread waits for the workers of a DataLoader; a trace does not show them");

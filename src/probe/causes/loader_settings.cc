@@ -123,8 +123,7 @@ void Pinning(const Situation& situation, const InputSettings& settings, Found& f
 
 void LoaderSettings(const Situation& situation, Found& found) {
   if (situation.work != nullptr) return;
-  const InputSettings* const settings = FindSettings(
-      situation.evidence, situation.trainers[WaitsLongest(situation.trainers)].process);
+  const InputSettings* const settings = SettingsOfLongest(situation.evidence, situation.trainers);
   if (settings == nullptr || !settings->loads()) return;
   TooFewWorkers(situation, *settings, found);
   TooLittlePrefetch(situation, *settings, found);

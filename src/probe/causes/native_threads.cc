@@ -63,8 +63,7 @@ std::string Named(const std::vector<Group>& groups) {
 void PointAtMap(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                 Verdict& verdict) {
   const bool waits = verdict.band == Band::kModerately || verdict.band == Band::kHighly;
-  const InputSettings* const settings =
-      FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
+  const InputSettings* const settings = SettingsOfLongest(evidence, trainers);
   if (!waits || settings == nullptr || settings->maps != 1 || settings->place.empty()) return;
   verdict.action = Action{.bottleneck = verdict.bottleneck,
                           .text =
@@ -76,8 +75,7 @@ void PointAtMap(const Evidence& evidence, const std::vector<TrainerSteps>& train
 }
 
 const char* ParallelInput(const Evidence& evidence, const std::vector<TrainerSteps>& trainers) {
-  const InputSettings* const settings =
-      FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
+  const InputSettings* const settings = SettingsOfLongest(evidence, trainers);
   if (settings != nullptr && settings->loads()) {
     return "let the DataLoader make batches at the same time and ahead of their use (num_workers, "
            "prefetch_factor, persistent_workers=True)";

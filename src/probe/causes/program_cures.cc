@@ -99,6 +99,11 @@ const char* FindIn(InputLibrary library, Bottleneck bottleneck) {
 
 }  // namespace
 
+const InputSettings* SettingsOfLongest(const Evidence& evidence,
+                                       const std::vector<TrainerSteps>& trainers) {
+  return FindSettings(evidence, trainers[WaitsLongest(trainers)].process);
+}
+
 std::string WorkersCure(const InputSettings& settings, uint32_t enough) {
   return format("{}={} -> {} in {}", SettingName(settings, "num_workers"), settings.workers, enough,
                 SettingsPlace(settings));
@@ -136,8 +141,7 @@ std::string PinningCure(const InputSettings& settings) {
 
 std::string CureInProgram(const Situation& situation, const Cause& cause) {
   if (situation.trainers.empty()) return UsualCure(cause.bottleneck);
-  const TrainerSteps& trainer = situation.trainers[WaitsLongest(situation.trainers)];
-  const InputSettings* const settings = FindSettings(situation.evidence, trainer.process);
+  const InputSettings* const settings = SettingsOfLongest(situation.evidence, situation.trainers);
   if (!situation.evidence.loaders.empty()) return UsualCure(cause.bottleneck);
   if (settings != nullptr) {
     if (const char* text = FindIn(settings->library, cause.bottleneck)) return text;

@@ -3,10 +3,17 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "src/probe/evidence/evidence.h"
+#include "src/probe/steps/steps.h"
 
 namespace recpack::probe {
+
+// Of the trainer that waits longest. Returns nullptr if its process reports none. `trainers` must
+// not be empty.
+const InputSettings* SettingsOfLongest(const Evidence& evidence,
+                                       const std::vector<TrainerSteps>& trainers);
 
 // "num_workers=2 -> 6 in DataLoader(...)"
 std::string WorkersCure(const InputSettings& settings, uint32_t enough);
