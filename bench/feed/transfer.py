@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.flight
 from recpack_io.feeding.made import Made
 from recpack_io.flight import wire
+from recpack_io.flight.unfinished import Finishers
 
 
 def core_seconds():
@@ -42,7 +43,7 @@ def main():
     client = pyarrow.flight.FlightClient(f'grpc://127.0.0.1:{ours.recv()}')
 
     def take():
-        return wire.to_made(client.do_get(pyarrow.flight.Ticket(b'')))
+        return wire.to_made(client.do_get(pyarrow.flight.Ticket(b'')), Finishers({}))
 
     def of_sender():
         return float(next(iter(client.do_action(pyarrow.flight.Action('', b'')))).body.to_pybytes())

@@ -11,6 +11,7 @@ void BindDataset(nanobind::module_& module);
 void BindViews(nanobind::module_& module);
 void BindAudit(nanobind::module_& module);
 void BindFields(nanobind::module_& module);
+void BindFinish(nanobind::module_& module);
 void BindArray(nanobind::module_& module);
 void BindBatch(nanobind::module_& module);
 void BindFunctions(nanobind::module_& module);

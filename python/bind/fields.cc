@@ -6,6 +6,7 @@
 
 #include "python/bind/bind.h"
 #include "python/convert/choice.h"
+#include "python/convert/image_words.h"
 #include "recpack/loader/recipe.h"
 
 namespace recpack::python {
@@ -17,13 +18,6 @@ constexpr Words<CropKind, 5> kCrops = {{{"none", CropKind::kNone},
                                         {"random-resized", CropKind::kRandomResized},
                                         {"resize-centre", CropKind::kResizeCentre},
                                         {"resize", CropKind::kResize}}};
-constexpr Words<ElementType, 5> kElements = {{{"u8", ElementType::kU8},
-                                              {"i32", ElementType::kI32},
-                                              {"f16", ElementType::kF16},
-                                              {"bf16", ElementType::kBf16},
-                                              {"f32", ElementType::kF32}}};
-constexpr Words<ImageLayout, 2> kLayouts = {
-    {{"nchw", ImageLayout::kNchw}, {"nhwc", ImageLayout::kNhwc}}};
 constexpr Words<ResizeFilter, 4> kFilters = {
     {{"bilinear", ResizeFilter::kBilinear},
      {"bilinear-no-antialias", ResizeFilter::kBilinearTwoTaps},
@@ -104,7 +98,7 @@ void BindImage(nb::module_& module) {
                 ParseWord(kInterpolations, word, "_policy_interpolation");
           });
   Word<&ImageField::crop, kCrops>(field, "crop");
-  Word<&ImageField::type, kElements>(field, "type");
+  Word<&ImageField::type, kImageTypes>(field, "type");
   Word<&ImageField::layout, kLayouts>(field, "layout");
   Word<&ImageField::raw_layout, kLayouts>(field, "raw_layout");
   Word<&ImageField::filter, kFilters>(field, "interpolation");

@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   BindViews(module);
   BindAudit(module);
   BindFields(module);
+  BindFinish(module);
   BindArray(module);
   BindBatch(module);
   BindFunctions(module);

@@ -15,7 +15,7 @@ from unittest import mock
 import numpy as np
 import recpack_io
 import recpack_io.flight
-from recpack_io.flight import makers, places
+from recpack_io.flight import makers, places, unfinished, wire
 import recpack_io.flight.__main__ as program
 from fed_loaders import FedLoaders, halved, seen
 from support import CIFAR, InFolder, free_port, main
@@ -97,6 +97,40 @@ class Batches(Flight):
         of_servers = {'batch_functions': [halved], 'fields': fields}
         self.assert_same_epoch(*self.both(batch_size=8, of_servers=of_servers))
         self.assert_same_epoch(*self.both(batch_size=8, of_servers=of_servers, dataset=self.dataset.subset(range(30))))
+
+    def test_images_travel_as_bytes(self):
+        raw = {'height': 32, 'width': 32, 'raw_shape': (3, 32, 32)}
+        numbers = {'mean': (0.5, 0.4, 0.3), 'std': (0.2, 0.3, 0.25)}
+        for image in (recpack_io.Image(crop='pad', pad=4, flip=0.5, **raw, **numbers),
+                      recpack_io.Image(layout='nhwc', flip=0.5, policy='trivialaugment', **raw, **numbers),
+                      recpack_io.Image(crop='random-resized', type='f16', **{**raw, 'height': 20, 'width': 24}, **numbers),
+                      recpack_io.Image(raw_layout='nhwc', crop='resize', raw_shape=(2, 48, 32), height=16, width=16)):
+            with self.subTest(image=(image.crop, image.type, image.layout)), \
+                    mock.patch.object(wire, 'to_stream', side_effect=wire.to_stream) as sent:
+                local, ours = self.both(batch_size=9, last_batch='pad',
+                                        of_servers={'fields': [recpack_io.Numbers('label'), image]})
+                self.assert_same_epoch(local, ours)
+                self.assertEqual(ours.arrays, local.arrays)
+                self.assertEqual(sent.call_args.args[0].arrays['image'].dtype, np.uint8)
+
+    def test_images_that_travel_whole(self):
+        raw = {'height': 32, 'width': 32, 'raw_shape': (3, 32, 32)}
+        for others in ([recpack_io.Image(erasing=0.5, **raw)],  # it comes after normalising
+                       [recpack_io.Image(crop='pad', type='f16', **{**raw, 'height': 8, 'width': 8})],  # fewer bytes
+                       [recpack_io.Image(**raw), recpack_io.Id('image_geometry')]):
+            with mock.patch.object(wire, 'to_stream', side_effect=wire.to_stream) as sent:
+                local, ours = self.both(batch_size=8, of_servers={'fields': others})
+                self.assert_same_epoch(local, ours)
+                self.assertNotEqual(sent.call_args.args[0].arrays['image'].dtype, np.uint8)
+
+    def test_images_and_places_must_fit(self):
+        _, options = unfinished.left(recpack_io.recipe('cifar10-train'))
+        finish = unfinished.Finishers(options)
+        arrays = {'image': np.zeros((2, 3, 32, 32), np.uint8), 'image_geometry': np.zeros((3, 3), np.int32)}
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, '6144 bytes of images, where 3 images of 3072'):
+            finish(arrays)
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'in_height'):
+            unfinished.Finishers({'image': {**options['image'], 'in_height': 0}})
 
     def test_arrays_are_read_only_and_can_be_copied(self):
         batch = next(iter(self.loader([self.server(None, 'cifar10-train')], batch_size=8)))

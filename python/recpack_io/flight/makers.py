@@ -18,7 +18,7 @@ from recpack_io import __version__
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.feeding.made import Begun
 from recpack_io.feeding.makers import LateError, LostError
-from recpack_io.flight import places, wire
+from recpack_io.flight import places, unfinished, wire
 
 _ADVICE = 'see what it printed, and start it again; a state of the loader continues from here'
 _LATE = 'it answers, but makes no batch: raise `timeout` if its work takes so long'
@@ -32,6 +32,7 @@ class _Connection:
     def __init__(self, url: str, options: Mapping[str, Any], headers: list[tuple[bytes, bytes]]):
         self.url, self._headers, self.session = url, headers, uuid.uuid4().hex
         self._client = flight.FlightClient(places.location(url), **options)
+        self._finishers = unfinished.Finishers({})
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, daemon=True).start()  # a call to a stopped server never ends
 
@@ -63,11 +64,16 @@ class _Connection:
 
     def begin(self, asked: Mapping[str, Any]) -> Future[Begun]:
         body = json.dumps({'session': self.session, **asked}).encode()
-        return self._call(lambda: wire.to_begun(self._act('begin', body, None)))
+
+        def call() -> Begun:
+            begun, finish = wire.to_begun(self._act('begin', body, None))
+            self._finishers = unfinished.Finishers(finish)
+            return begun
+        return self._call(call)
 
     def make(self, epoch: int, batch: int) -> Future[Any]:
         ticket = flight.Ticket(json.dumps({'session': self.session, 'epoch': epoch, 'batch': batch}).encode())
-        return self._call(lambda: wire.to_made(self._client.do_get(ticket, self._options())))
+        return self._call(lambda: wire.to_made(self._client.do_get(ticket, self._options()), self._finishers))
 
     def end(self, tell: bool) -> None:
         """Makes no more calls. `tell`: the server is there, and is told."""

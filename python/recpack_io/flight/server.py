@@ -9,6 +9,7 @@ import pickle
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.flight as flight
@@ -18,7 +19,7 @@ from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.feeding.loading import refuse_bfloat16
 from recpack_io.feeding.makers import Maker
 from recpack_io.fields import Field, recipe as field_list
-from recpack_io.flight import places, wire
+from recpack_io.flight import places, unfinished, wire
 from recpack_io.reading import opened
 
 if TYPE_CHECKING:
@@ -95,13 +96,17 @@ class Server(flight.FlightServerBase):
         if options.get('on_bad_record', 'fail') != 'fail' or options.get('audit_counts'):
             raise UnsupportedError('substitutes for bad records and counts of the audit are not for served batches')
         dataset = opened(dataset, options.pop('split', ''))
-        self._of_loader = dataset, recipe, {'fields': fields, **options}
         probe = loading.Loader(dataset, recipe, fields=fields, batch_size=1, rank=0, world_size=1, **options)
-        arrays = probe.arrays
+        refuse_bfloat16(probe.arrays)
+        self._arrays = probe._core.arrays()
         probe.close()
-        refuse_bfloat16(arrays)
         self._about = json.dumps({'version': __version__, 'samples': len(dataset),
                                   'fields': _digest(field_list(recipe) if recipe else fields)}).encode()
+        self._finish: dict[str, dict[str, Any]] = {}  # by name of image
+        if (recipe or fields) and not options.get('batch_functions'):  # which take whole images
+            left, self._finish = unfinished.left(field_list(recipe) if recipe else fields)
+            recipe, fields = (None, left) if self._finish else (recipe, fields)
+        self._of_loader = dataset, recipe, {'fields': fields, **options}
         self._sessions: dict[str, _Session] = {}
         self._lock = threading.Lock()  # of _sessions
         self._idle, self._over = idle, threading.Event()
@@ -179,7 +184,7 @@ class Server(flight.FlightServerBase):
                 begun = session.maker.begin(asked['rank'], asked['world_size'], asked['token'], asked['epoch'])
         except Exception as error:
             raise wire.to_flight_error(error) from None
-        return wire.begun_text(begun)
+        return wire.begun_text(replace(begun, arrays=self._arrays), self._finish)
 
     def do_get(self, context: Any, ticket: flight.Ticket) -> flight.RecordBatchStream:
         """Makes the batch that the ticket names.

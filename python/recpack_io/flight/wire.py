@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow.flight
 
 from recpack_io import errors
 from recpack_io.feeding.made import Begun, Made
+from recpack_io.flight.unfinished import Finishers
 
 _ABOUT = b'recpack'
 _PARTS = ('ids', 'mask', 'sources')  # of a batch, beside its arrays
@@ -18,16 +20,17 @@ _KINDS = {kind.__name__: kind for kind in vars(errors).values() if isinstance(ki
           issubclass(kind, errors.RecpackError)}
 
 
-def to_begun(text: bytes) -> Begun:
+def to_begun(text: bytes) -> tuple[Begun, dict[str, dict[str, Any]]]:
     """Parses the result of begun_text()."""
     about = json.loads(text)
+    finish = about.pop('finish')
     about['arrays'] = [(name, kind, tuple(shape), rows) for name, kind, shape, rows in about['arrays']]
-    return Begun(**about)
+    return Begun(**about), finish
 
 
-def begun_text(begun: Begun) -> bytes:
-    """Returns it as JSON."""
-    return json.dumps(asdict(begun)).encode()
+def begun_text(begun: Begun, finish: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """Returns it, and what finishes its images (unfinished.left()), as JSON."""
+    return json.dumps({**asdict(begun), 'finish': finish}).encode()
 
 
 def _to_column(array: np.ndarray) -> pa.Array:
@@ -47,8 +50,8 @@ def to_stream(made: Made) -> pa.flight.RecordBatchStream:
     return pa.flight.RecordBatchStream(pa.RecordBatchReader.from_batches(schema, [row]))
 
 
-def to_made(reader: pa.flight.FlightStreamReader) -> Made:
-    """Receives a batch; its arrays lie where they were received, and are read-only."""
+def to_made(reader: pa.flight.FlightStreamReader, finishers: Finishers) -> Made:
+    """Receives a batch; its arrays, finished images apart, lie where they were received, and are read-only."""
     about = json.loads(reader.schema.metadata[_ABOUT])
     row = reader.read_chunk().data
     arrays = []
@@ -56,7 +59,7 @@ def to_made(reader: pa.flight.FlightStreamReader) -> Made:
         data = column.buffers()[2]  # None: it is empty
         arrays.append(np.frombuffer(b'' if data is None else data, np.dtype(kind)).reshape(shape))
     ids, mask, sources, *others = arrays
-    return Made(dict(zip(row.schema.names[len(_PARTS):], others)), ids, mask, sources, about['token'], about['audit'])
+    return Made(finishers(dict(zip(row.schema.names[len(_PARTS):], others))), ids, mask, sources, about['token'], about['audit'])
 
 
 def to_flight_error(error: Exception) -> pa.flight.FlightError:

@@ -10,8 +10,8 @@
 
 namespace recpack::probe {
 
-// Of the trainer that waits longest. Returns nullptr if its process reports none. `trainers` must
-// not be empty.
+// Returns those of the trainer that waits longest; nullptr if its process reports none. `trainers`
+// must not be empty.
 const InputSettings* SettingsOfLongest(const Evidence& evidence,
                                        const std::vector<TrainerSteps>& trainers);
 
