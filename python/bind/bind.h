@@ -18,5 +18,6 @@ void BindFunctions(nanobind::module_& module);
 void BindLoader(nanobind::module_& module);
 void BindWriter(nanobind::module_& module);
 void BindPack(nanobind::module_& module);
+void BindParts(nanobind::module_& module);
 
 }  // namespace recpack::python

@@ -137,7 +137,7 @@ void BindDataset(nb::module_& module) {
           nb::sig("def __getitem__(self, numbers: collections.abc.Sequence[int]) -> list[Record]"),
           "Returns the records of a list; from a disk they are read in parallel.")
       .def("_schema", Schema)
-      .def("_splits", Splits)
+      .def("_splits", Splits, nb::call_guard<nb::gil_scoped_release>())
       .def("_sheet", Sheet)
       .def("_opened_as",
            [](const OpenDataset& open) {

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   BindLoader(module);
   BindWriter(module);
   BindPack(module);
+  BindParts(module);
   module.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"),
              "Turns on warnings on stderr about objects that are still alive at exit.");
 }

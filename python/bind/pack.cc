@@ -182,8 +182,12 @@ class Stream {
     return {manifest.records(), manifest.bytes(), shards, {}, true, {}};
   }
 
-  // Removes everything written.
-  void Discard() { stream_.reset(); }
+  // Removes everything that was not finished.
+  void Discard() {
+    const nb::gil_scoped_release unlocked;  // a store is asked
+    stream_.reset();
+    store_.reset();
+  }
 
  private:
   ExampleValues values_;

@@ -4,7 +4,7 @@
     df.write.format("recpack").mode("append").save("/shared/shards")
     df = spark.read.format("recpack").load("/shared/shards")
 
-Paths must be those of a file system that every node sees at the same place; URLs can be read.
+Paths must be those of a file system that every node sees at the same place, or s3:// or gs:// URLs.
 """
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from pyspark.sql import datasource as _spark
 from pyspark.sql import types
 
 import recpack_io
-from recpack_io.adapting.parts import Parts
+from recpack_io.adapting.attempts import Parts
+from recpack_io.adapting.parts import parts_at
 from recpack_io.adapting.rows import row_of
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 
@@ -156,9 +157,10 @@ class DataSource(_spark.DataSource):
     boolean, int and double, and leave columns out. Records without a feature have null.
 
     Writing: mode "append" into an empty folder, or one whose data set lacks the split, or
-    "overwrite", which removes the data set there once the new one is complete. Options `split`, `shard_bytes`, `compression` and `level` as in
-    recpack_io.pack(). Integers and booleans become int64, floating-point numbers float32, strings
-    UTF-8; null and empty arrays are left out. Each partition makes shards, in order of the partitions.
+    "overwrite", which removes the data set there once the new one is complete; a folder may be a URL of an object store.
+    Options `split`, `shard_bytes`, `compression` and `level` as in recpack_io.pack(). Integers and booleans become int64,
+    floating-point numbers float32, strings UTF-8; null and empty arrays are left out. Each partition makes shards, in
+    order of the partitions.
     Attempts that failed or were repeated leave nothing; the manifest comes last, at the commit. A data
     frame without rows changes nothing.
     """
@@ -180,5 +182,5 @@ class DataSource(_spark.DataSource):
         """Returns what writes the columns of the schema; `overwrite` removes the data set that is there."""
         for column in schema.fields:
             _values(column.name, column.dataType)
-        return _Writer(Parts(_path(self.options), self.options.get('split', 'train'), overwrite=overwrite,
-                             **_given(self.options, _PACKING)))
+        return _Writer(parts_at(_path(self.options), self.options.get('split', 'train'), overwrite=overwrite,
+                                **_given(self.options, _PACKING)))

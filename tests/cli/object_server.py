@@ -51,6 +51,8 @@ class ObjectServer:
     # Whether the last N bytes are refused of an object that has fewer, as by some stores.
     strict_suffix = False
     region = REGION
+    # What becomes of requests to copy: 'done', 'not implemented', or 'unknown', to stores that see a PUT of nothing.
+    copies = 'done'
     # Seconds that credentials of the services are valid for.
     valid = 3600
 
@@ -191,6 +193,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.send(404, _error('NoSuchBucket', 'there is none'))
         if fault in ('500', '503') and self.fails(fault):
             return None
+        if fault == 'late_error' and 'x-amz-copy-source' in self.headers:
+            return self.send(200, _error('InternalError', 'the copy began and failed'))
         with self.of.writing:
             answer = self.written(name, query, body)
         if fault in ('reset', 'cut'):
@@ -233,9 +237,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 return 400, _error('EntityTooSmall', 'a part is too small')
             body = b''.join(parts[int(number)] for number, _ in wanted)
             del uploads[key]
+        text = b'<R></R>'
+        if 'x-amz-copy-source' in self.headers and self.of.copies != 'unknown':
+            source = self.of.folder / urllib.parse.unquote(self.headers['x-amz-copy-source'][1:])
+            if self.of.copies == 'not implemented':
+                return 501, _error('NotImplemented', 'it knows no copies')
+            if not source.is_file():
+                return 404, _error('NoSuchKey', 'there is none')
+            body = source.read_bytes()
+            text = f'<CopyObjectResult><ETag>"{hashlib.md5(body).hexdigest()}"</ETag></CopyObjectResult>'.encode()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
-        return 200, b'<R></R>', {'ETag': f'"{hashlib.md5(body).hexdigest()}"'}
+        return 200, text, {'ETag': f'"{hashlib.md5(body).hexdigest()}"'}
 
     def send_uploads(self, bucket, prefix):
         found = ''.join(f'<Upload><Key>{escape(urllib.parse.quote_plus(upload["name"].partition("/")[2], safe="/"))}</Key>'

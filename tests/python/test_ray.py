@@ -7,6 +7,8 @@ import pickle
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from unittest import mock
@@ -20,6 +22,9 @@ import recpack_io.ray.__main__ as program
 from fed_loaders import FedLoaders, halved, seen
 from ray_cluster import contents, kill_one
 from support import CIFAR, InFolder, main, recpack
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / 'cli'))
+from object_server import ObjectServer  # noqa: E402
 
 
 def end_process(sample):
@@ -353,6 +358,33 @@ class Data(Ray):
         data.limit(7).write_datasink(recpack_io.ray.Datasink(self.folder / 'out', split='test'))
         self.assertEqual(recpack_io.open(self.folder / 'out').splits, {'test': 7, 'train': 500})
         self.assertIn('507 records', recpack('verify', self.folder / 'out'))
+
+    def test_writes_to_a_store(self):
+        """From a cluster that is started in an environment that names the store."""
+        (self.folder / 'bucket').mkdir()
+        server = ObjectServer(self.folder)
+        self.addCleanup(server.close)
+        code = """
+import ray, recpack_io, recpack_io.ray
+ray.init('local', num_cpus=2, include_dashboard=False, log_to_driver=False)
+out = 's3://bucket/out'
+data = ray.data.range(100, override_num_blocks=3)
+data.write_datasink(recpack_io.ray.Datasink(out))
+data.limit(7).write_datasink(recpack_io.ray.Datasink(out, split='test'))
+try:
+    data.write_datasink(recpack_io.ray.Datasink(out))
+except recpack_io.InvalidArgumentError as error:
+    assert "has a split 'train'" in str(error), error
+else:
+    raise SystemExit('it was written')
+assert recpack_io.open(out).splits == {'test': 7, 'train': 100}
+assert sorted(int(record['id'][0]) for record in recpack_io.open(out)) == list(range(100))
+"""
+        environment = {**os.environ, 'RECPACK_CACHE': str(self.folder / 'cache'), **server.environment()}
+        environment.pop('RAY_ADDRESS', None)
+        done = subprocess.run([sys.executable, '-c', code], env=environment, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([path for path in (self.folder / 'bucket/out').glob('.parts-*/**/*') if path.is_file()], [])
 
     def test_a_failed_write_leaves_nothing(self):
         def fail(row):

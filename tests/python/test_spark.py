@@ -2,12 +2,33 @@
 import os
 import pathlib
 import sys
+import tempfile
+import unittest
 
 import recpack_io
 import recpack_io.spark
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 from support import CIFAR, InFolder, main, recpack
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / 'cli'))
+from object_server import ObjectServer  # noqa: E402
+
+
+store = pathlib.Path()
+server: ObjectServer
+
+
+def setUpModule():
+    """Starts an object store: workers have the environment that the first session was started in."""
+    global store, server
+    holder = tempfile.TemporaryDirectory(prefix='recpack-store-')
+    unittest.addModuleCleanup(holder.cleanup)
+    store = pathlib.Path(holder.name)
+    (store / 'bucket').mkdir()
+    server = ObjectServer(store)
+    unittest.addModuleCleanup(server.close)
+    os.environ.update(server.environment(), RECPACK_CACHE=str(store / 'cache'))
 
 
 class Spark(InFolder):
@@ -128,8 +149,32 @@ class Writing(Spark):
             self.write(self.numbers().selectExpr('id', 'current_date() as day'))
         with self.assertRaisesRegex(PySparkException, "'large'"):
             self.write(self.numbers().selectExpr('id', 'cast(1e300 as double) as large'))
-        with self.assertRaisesRegex(PySparkException, 'not to a URL'):
-            self.numbers().write.format('recpack').mode('append').save('s3://bucket/folder')
+        with self.assertRaisesRegex(PySparkException, 'a web server takes no objects'):
+            self.numbers().write.format('recpack').mode('append').save('http://127.0.0.1/folder')
+
+
+class ToStore(Spark):
+    """Into an object store."""
+
+    def setUp(self):
+        super().setUp()
+        self.out = 's3://bucket/out'
+
+    def test_shards_are_a_data_set(self):
+        self.write(self.numbers())
+        self.assertEqual(self.written(), list(range(1000)))  # in order of the partitions
+        self.write(self.numbers(5), split='test')
+        self.assertEqual(recpack_io.open(self.out).splits, {'test': 5, 'train': 1000})
+        with self.assertRaisesRegex(PySparkException, "has a split 'train'; name another split"):
+            self.write(self.numbers(20))
+        with self.assertRaises(Exception):
+            self.write(self.numbers(20).selectExpr('id', 'raise_error("no") as x'), mode='overwrite')
+        self.assertEqual(len(self.written()), 1000)
+        self.write(self.numbers(20), mode='overwrite')
+        self.assertEqual(sorted(row.id for row in self.read().collect()), list(range(20)))
+        self.assertIn('all is well', recpack('verify', self.out))
+        self.assertEqual(len([path for path in (store / 'bucket').rglob('*') if path.is_file()]), 6)
+        self.assertEqual(server.uploads, {})
 
 
 class Reading(Spark):

@@ -11,7 +11,7 @@ from ray.data import ReadTask
 from ray.data.block import BlockAccessor, BlockMetadata
 
 import recpack_io
-from recpack_io.adapting.parts import Parts
+from recpack_io.adapting.parts import parts_at
 from recpack_io.adapting.rows import row_of
 
 _ROWS_AT_A_TIME = 256  # of a block that is read
@@ -67,14 +67,14 @@ class Datasink(_Datasink):
     Shards, index and manifest appear once all are written; a failed write leaves none.
 
     Args:
-        out: Folder, made if needed, on a file system that every node sees at the same path. It may
-            have a data set with other splits.
+        out: Folder, made if needed, on a file system that every node sees at the same path; or an
+            s3:// or gs:// URL. It may have a data set with other splits.
         split: Name of the split.
         rows_per_shard: Approximate number of records in a shard.
     """
 
     def __init__(self, out: str | os.PathLike, *, split: str = 'train', rows_per_shard: int | None = None):
-        self._parts, self._rows = Parts(out, split, shard_bytes=_NO_LIMIT), rows_per_shard
+        self._parts, self._rows = parts_at(out, split, shard_bytes=_NO_LIMIT), rows_per_shard
 
     @property
     def min_rows_per_write(self) -> int | None:

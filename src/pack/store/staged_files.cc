@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "recpack/base/error.h"
 #include "src/pack/plan/plan_name.h"
@@ -116,13 +115,7 @@ void StagedFiles::UploadFile(const std::string& from, const std::string& name) {
   const bool whole = name == kManifestName;  // it has conditions
   remote::Upload upload(ObjectUrl(name),
                         whole ? remote::Upload::Kind::kWhole : remote::Upload::Kind::kInParts);
-  const auto file = PosixFiles().OpenForReading(from);
-  std::vector<uint8_t> buffer(size_t{1} << 20);
-  for (uint64_t at = 0; at < file->Size();) {
-    const size_t some = file->ReadAt(at, buffer);
-    upload.Write(ByteView(buffer).first(some));
-    at += some;
-  }
+  remote::WriteFile(*PosixFiles().OpenForReading(from), upload);
   // The manifest makes the data set: the second of two jobs must not replace the first one's.
   if (name != kManifestName) {
     upload.Finish(Existing::kReplace);

@@ -34,14 +34,6 @@ remote::Object OpenManifest(const std::string& url) {
   }
 }
 
-ByteBuffer Content(const remote::Object& object) {
-  const ByteView tail = object.tail();
-  if (tail.size() == object.size()) return {tail.begin(), tail.end()};
-  ByteBuffer content(object.size());
-  object.Fetch(0, content);
-  return content;
-}
-
 // Copies the indexes of the splits into the folder. One that the store lacks is made anew.
 void CopyIndexes(const Manifest& manifest, const SharedState& state) {
   for (const ManifestSplit& split : manifest.splits) {
@@ -88,7 +80,7 @@ StoreAppend::StoreAppend(const SharedState& state, const std::map<std::string, u
     : state_(state), manifest_(OpenManifest(state.url())) {
   manifest_.OnlyInItsPlace();  // throws now rather than at the end
   const auto plans = state.FetchAppends();
-  WriteFileAtomically(PosixFiles(), state.folder() + "/" + kManifestName, Content(manifest_),
+  WriteFileAtomically(PosixFiles(), state.folder() + "/" + kManifestName, manifest_.Content(),
                       false);
   const Manifest manifest = ReadManifest(PosixFiles(), state.folder());
   std::set<std::string> planned;

@@ -103,4 +103,11 @@ void Object::Fetch(uint64_t offset, std::span<uint8_t> out, std::shared_ptr<Exch
   throw service_.ChangedError(path_);
 }
 
+ByteBuffer Object::Content() const {
+  if (tail_.size() == size_) return tail_;
+  ByteBuffer content(size_);
+  Fetch(0, content);
+  return content;
+}
+
 }  // namespace recpack::remote

@@ -41,6 +41,8 @@ class Object {
   // Error: kIo; kCorrupt if the object has changed.
   void Fetch(uint64_t offset, std::span<uint8_t> out,
              std::shared_ptr<Exchange> first = nullptr) const;
+  // Fetches all of a small object. Throws as Fetch().
+  ByteBuffer Content() const;
 
  private:
   std::string RefuseRange(const Exchange& exchange, uint64_t offset, uint64_t size) const;

@@ -7,6 +7,7 @@
 #include "src/remote/http/reactor.h"
 #include "src/remote/http/retry.h"
 #include "src/remote/store/object.h"
+#include "src/remote/store/write_answers.h"
 #include "src/remote/store/xml.h"
 #include "src/remote/url/percent.h"
 
@@ -17,18 +18,6 @@ namespace {
 constexpr size_t kPartBytes = size_t{8} << 20;
 constexpr size_t kMostParts = 10'000;
 constexpr size_t kMostUnderWay = 2;
-
-// Two requests for one key at a time: the store says to send the later one again.
-std::string RefuseConflict(const Exchange& exchange) {
-  return exchange.status() == 409 ? "the object is written by another request" : "";
-}
-
-// S3 may begin to answer before it knows whether it can complete an upload.
-std::string RefuseIncomplete(const Exchange& exchange) {
-  if (!exchange.ok()) return RefuseConflict(exchange);
-  const std::string code = FirstElement(exchange.text(), "Code");
-  return code.empty() ? "" : code + " (" + FirstElement(exchange.text(), "Message") + ")";
-}
 
 std::shared_ptr<Exchange> Send(const MakeRequest& make, const RefuseAnswer& refuse,
                                const std::string& path) {
@@ -117,8 +106,8 @@ void Upload::Finish(Existing existing, const std::string& advice) {
   FinishIf(condition, advice);
 }
 
-void Upload::FinishInPlaceOf(const Object& there) {
-  FinishIf({there.OnlyInItsPlace()}, "give the same command again; what is complete is kept");
+void Upload::FinishInPlaceOf(const Object& there, const std::string& advice) {
+  FinishIf({there.OnlyInItsPlace()}, advice);
 }
 
 void Upload::FinishIf(const Headers& condition, const std::string& advice) {
@@ -151,7 +140,7 @@ void Upload::Complete() {
       [&] {
         return Make("POST", {{"uploadId", id_}}, {}, body);
       },
-      RefuseIncomplete, path_);
+      RefuseLateError, path_);
   if (answer->ok()) return;
   // The answer to an earlier try may have been lost.
   if (answer->status() == 404 && Object(path_).size() == bytes_) return;
@@ -161,11 +150,10 @@ void Upload::Complete() {
 void Upload::RefuseOther(const std::string& content, const std::string& advice) const {
   try {
     const Object there(path_);
-    std::string other(there.size(), '\0');
-    if (there.size() == content.size() && !other.empty()) {
-      there.Fetch(0, {reinterpret_cast<uint8_t*>(other.data()), other.size()});
+    const bool same_size = there.size() == content.size();
+    if (same_size && std::ranges::equal(there.Content(), AsBytes(content))) {
+      return;  // of an earlier try
     }
-    if (other == content) return;  // of an earlier try
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kNotFound) throw;
     throw Error(ErrorKind::kInvalidArgument, "another job removed this object meanwhile",
@@ -173,6 +161,19 @@ void Upload::RefuseOther(const std::string& content, const std::string& advice) 
   }
   throw Error(ErrorKind::kInvalidArgument, "another job wrote this object meanwhile",
               {.path = WithoutSecrets(path_)}, advice);
+}
+
+void WriteFile(const ReadableFile& file, Upload& upload) {
+  ByteBuffer buffer(size_t{1} << 20);
+  for (uint64_t at = 0; at < file.Size();) {
+    const size_t some = file.ReadAt(at, buffer);
+    if (some == 0) {
+      throw Error(ErrorKind::kIo, "became shorter while it was read",
+                  {.path = WithoutSecrets(file.path())});
+    }
+    upload.Write(ByteView(buffer).first(some));
+    at += some;
+  }
 }
 
 void RemoveObject(const std::string& url) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recpack/base/bytes.h"
+#include "recpack/base/file.h"
 #include "src/remote/http/exchange.h"
 #include "src/remote/store/service.h"
 #include "src/remote/url/url.h"
@@ -48,7 +49,10 @@ class Upload {
               const std::string& advice = "choose another folder, or remove what is there");
   // Makes an object of kWhole visible in the place of that one. Call once. Throws Error
   // (kInvalidArgument) if there is none or another by then, unless it has the same content.
-  void FinishInPlaceOf(const Object& there);
+  // `advice`: of that error.
+  void FinishInPlaceOf(
+      const Object& there,
+      const std::string& advice = "give the same command again; what is complete is kept");
 
  private:
   struct Part {
@@ -79,6 +83,9 @@ class Upload {
   uint64_t bytes_ = 0;
   bool finished_ = false;
 };
+
+// Appends all of a file. Throws as Upload::Write(), and what reading throws.
+void WriteFile(const ReadableFile& file, Upload& upload);
 
 // Removes an object; nothing happens if there is none. Throws Error (kIo).
 void RemoveObject(const std::string& url);
