@@ -91,7 +91,7 @@ std::optional<std::pair<ImageField, nb::dict>> Unfinished(const ImageField& fiel
   return std::pair(std::move(left), ToDict(options));
 }
 
-// Of results: batches of a training are of one size, and fresh pages take longer than what is
+// Pool of results. Batches of a training are of one size, and fresh pages take longer than what is
 // written to them.
 BufferPool& Pool() {
   static const auto pool = std::make_shared<BufferPool>(size_t{512} << 20);
