@@ -172,7 +172,7 @@ class Work(HookTest):
                         yield i
             optimizer = SGD()
             for _ in DataLoader(Pictures(50)):
-                time.sleep(0.03)  # the step's own
+                time.sleep(0.1)  # the step's own
                 optimizer.step()
             ''')
         self.assertEqual(set(shares), {'own user function', 'own decode'}, shares)
