@@ -1,6 +1,7 @@
 // Bindings of the last step of images, for batches whose images travel as bytes.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -33,11 +34,6 @@ using Places = nb::ndarray<const int32_t, nb::shape<-1, 3>, nb::c_contig, nb::de
 
 static_assert(sizeof(FinishGeometry) == 3 * sizeof(int32_t));
 
-template <typename Values>
-nb::tuple Floats(const Values& values) {
-  return nb::make_tuple(values[0], values[1], values[2], values[3]);
-}
-
 nb::dict ToDict(const FinishOptions& options) {
   nb::dict dict;
   dict["in_layout"] = ToWord(kLayouts, options.in_layout);
@@ -47,20 +43,15 @@ nb::dict ToDict(const FinishOptions& options) {
   dict["out_height"] = options.out_height;
   dict["out_width"] = options.out_width;
   dict["fill"] = options.fill;
-  dict["scale"] = Floats(options.scale);
-  dict["bias"] = Floats(options.bias);
+  dict["scale"] = options.scale;
+  dict["bias"] = options.bias;
   dict["type"] = ToWord(kImageTypes, options.type);
   dict["out_layout"] = ToWord(kLayouts, options.out_layout);
   return dict;
 }
 
 FinishOptions FromDict(const nb::dict& dict) {
-  const auto floats = [&](const char* name) {
-    std::array<float, 4> values{};
-    const nb::object given = dict[name];
-    for (size_t i = 0; i < values.size(); ++i) values.at(i) = nb::cast<float>(given[i]);
-    return values;
-  };
+  const auto floats = [&](const char* name) { return nb::cast<std::array<float, 4>>(dict[name]); };
   const auto word = [&](const char* name) { return nb::cast<std::string>(dict[name]); };
   return {.in_layout = ParseWord(kLayouts, word("in_layout"), "in_layout"),
           .in_height = nb::cast<int>(dict["in_height"]),

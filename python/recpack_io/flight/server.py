@@ -100,11 +100,11 @@ class Server(flight.FlightServerBase):
         refuse_bfloat16(probe.arrays)
         self._arrays = probe._core.arrays()
         probe.close()
-        self._about = json.dumps({'version': __version__, 'samples': len(dataset),
-                                  'fields': _digest(field_list(recipe) if recipe else fields)}).encode()
+        listed = field_list(recipe) if recipe else fields
+        self._about = json.dumps({'version': __version__, 'samples': len(dataset), 'fields': _digest(listed)}).encode()
         self._finish: dict[str, dict[str, Any]] = {}  # by name of image
-        if (recipe or fields) and not options.get('batch_functions'):  # which take whole images
-            left, self._finish = unfinished.left(field_list(recipe) if recipe else fields)
+        if listed and not options.get('batch_functions'):  # which take whole images
+            left, self._finish = unfinished.left(listed)
             recipe, fields = (None, left) if self._finish else (recipe, fields)
         self._of_loader = dataset, recipe, {'fields': fields, **options}
         self._sessions: dict[str, _Session] = {}
