@@ -1,9 +1,9 @@
 """Object server for tests: a web server with ranges, and an S3 store that checks signatures, with seeded faults.
 
 Paths below /web/ are files, without credentials. /latest/ is an instance's metadata service, /container a
-container's, and POST / the token service. Others are /BUCKET/KEY of the S3 interface: objects, multipart uploads
-and ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS documents it. Folders of the disk are
-buckets and prefixes.
+container's, and POST / the token service; google_services.py has Google's. Others are /BUCKET/KEY of the S3
+interface: objects, multipart uploads and ListObjectsV2, signed by ACCESS and SECRET with Signature Version 4, as AWS
+and Google document it, or sent with BEARER. Folders of the disk are buckets and prefixes.
 """
 import contextlib
 import functools
@@ -22,6 +22,7 @@ import time
 import urllib.parse
 from xml.sax.saxutils import escape
 
+import google_services
 from planted_link import Link
 
 ACCESS, SECRET, TOKEN, REGION = 'TESTKEY', 'test/secret+key', 'test/token==', 'eu-central-1'
@@ -145,12 +146,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             if self.headers.get('x-aws-ec2-metadata-token') != 'session':
                 return self.send(401, b'')
             return self.send(200, self.of.given('Token') if parts.path.endswith('a-role') else b'a-role')
+        if self.is_googles(b''):
+            return None
         if parts.path == '/container':
             return self.send(200 if self.headers.get('Authorization') == 'pass' else 401, self.of.given('Token'))
         if parts.path.startswith('/web/'):
             return self.send_file(urllib.parse.unquote(parts.path[5:]), fault)
         if refused := self.refusal(parts):
-            return self.send(403, _error(*refused))
+            return self.send(*refused)
         bucket, _, key = urllib.parse.unquote(parts.path[1:]).partition('/')
         if not (self.of.folder / bucket).is_dir():
             return self.send(404, _error('NoSuchBucket', 'there is none'))
@@ -184,16 +187,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
         if self.headers.get('Content-Type', '').startswith('application/x-www-form'):
             body = b''  # it is parsed as a form
-        if hashlib.sha256(body).hexdigest() != self.headers.get('x-amz-content-sha256'):
-            return self.send(400, _error('XAmzContentSHA256Mismatch', 'another body'))
         if refused := self.refusal(parts):
-            return self.send(403, _error(*refused))
+            return self.send(*refused)
+        if hashlib.sha256(body).hexdigest() != self.extension('content-sha256', hashlib.sha256(body).hexdigest()):
+            return self.send(400, _error('XAmzContentSHA256Mismatch', 'another body'))
         name = urllib.parse.unquote(parts.path[1:])
         if not (self.of.folder / name.partition('/')[0]).is_dir():
             return self.send(404, _error('NoSuchBucket', 'there is none'))
         if fault in ('500', '503') and self.fails(fault):
             return None
-        if fault == 'late_error' and 'x-amz-copy-source' in self.headers:
+        if fault == 'late_error' and self.extension('copy-source'):
             return self.send(200, _error('InternalError', 'the copy began and failed'))
         with self.of.writing:
             answer = self.written(name, query, body)
@@ -238,8 +241,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             body = b''.join(parts[int(number)] for number, _ in wanted)
             del uploads[key]
         text = b'<R></R>'
-        if 'x-amz-copy-source' in self.headers and self.of.copies != 'unknown':
-            source = self.of.folder / urllib.parse.unquote(self.headers['x-amz-copy-source'][1:])
+        if self.extension('copy-source') and self.of.copies != 'unknown':
+            source = self.of.folder / urllib.parse.unquote(self.extension('copy-source')[1:])
             if self.of.copies == 'not implemented':
                 return 501, _error('NotImplemented', 'it knows no copies')
             if not source.is_file():
@@ -259,6 +262,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         self.of.requests.append((self.command, self.path, None))
         body = self.body()
+        if self.is_googles(body):
+            return None
         if self.path != '/':
             return self.write(body)
         form = dict(urllib.parse.parse_qsl(body.decode()))
@@ -267,30 +272,58 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         members = ''.join(f'<{name}>{value}</{name}>' for name, value in json.loads(self.of.given('SessionToken')).items())
         return self.send(200, f'<R><Credentials>{members}</Credentials></R>'.encode())
 
+    def is_googles(self, body):
+        """Answers requests for Google's services; tells whether this was one."""
+        answer = google_services.answer(self.of.url, self.path, self.headers, body, self.of.valid)
+        if answer:
+            self.send(answer[0], json.dumps(answer[1]).encode(), {'Metadata-Flavor': 'Google'})
+        return answer is not None
+
+    def extension(self, name, default=None):
+        """Value of a header that Amazon and Google name alike."""
+        return self.headers.get(f'x-amz-{name}', self.headers.get(f'x-goog-{name}', default))
+
     def refusal(self, parts):
+        """Status and body of the answer to a request that is not signed right; None if it is."""
+        prefixes = {name.lower()[:6] for name in self.headers}
+        if {'x-amz-', 'x-goog'} <= prefixes:
+            return 400, _error('ExcessHeaderValues', 'headers of Amazon and of Google')
+        authorization = self.headers.get('Authorization', '')
+        if authorization.startswith('Bearer '):
+            is_right = authorization == f'Bearer {google_services.BEARER}' and 'x-amz-' not in prefixes
+            return None if is_right else (401, _error('AuthenticationRequired', 'another token'))
+        refused = self.refusal_of_signature(parts, authorization)
+        return (403, _error(*refused)) if refused else None
+
+    def refusal_of_signature(self, parts, authorization):
         """Code and message for a wrong signature; None for the right one."""
-        given = re.fullmatch(r'AWS4-HMAC-SHA256 Credential=([^/]+)/(\d+)/([^/]+)/s3/aws4_request, '
-                             r'SignedHeaders=([^,]+), Signature=([0-9a-f]{64})',
-                             self.headers.get('Authorization', ''))
+        given = re.fullmatch(r'(AWS4|GOOG4)-HMAC-SHA256 Credential=([^/]+)/(\d+)/([^/]+)/(s3|storage)/(aws|goog)4_request, '
+                             r'SignedHeaders=([^,]+), Signature=([0-9a-f]{64})', authorization)
         if not given:
             return 'AccessDenied', 'the request is not signed'
-        access, day, region, names, signature = given.groups()
+        version, access, day, region, service, owner, names, signature = given.groups()
+        if (version, service, owner) not in (('AWS4', 's3', 'aws'), ('GOOG4', 'storage', 'goog')):
+            return 'AuthorizationHeaderMalformed', 'it is for two services'
         if access != ACCESS:
             return 'InvalidAccessKeyId', 'there is no such key'
         if region != self.of.region:
             return 'AuthorizationHeaderMalformed', f'the region is {self.of.region}'
         if self.headers.get('x-amz-security-token', TOKEN) != TOKEN:
             return 'InvalidToken', 'another session'
-        stamp = self.headers['x-amz-date']
+        signed = [name for name in self.headers if name.lower().startswith(('x-amz-', 'x-goog-'))]
+        extension = 'x-goog-' if owner == 'goog' else 'x-amz-'
+        if any(not name.lower().startswith(extension) or name.lower() not in names.split(';') for name in signed):
+            return 'AccessDenied', 'a header is not signed'
+        stamp = self.headers[f'{extension}date']
         query = '&'.join(sorted(f'{urllib.parse.quote(name, safe="-_.~")}={urllib.parse.quote(value, safe="-_.~")}'
                                 for name, value in urllib.parse.parse_qsl(parts.query, keep_blank_values=True)))
         headers = ''.join(f'{name}:{" ".join(self.headers[name].split())}\n' for name in names.split(';'))
         canonical = '\n'.join([self.command, parts.path, query, headers, names,
-                               self.headers['x-amz-content-sha256']])
-        text = '\n'.join(['AWS4-HMAC-SHA256', stamp, f'{day}/{region}/s3/aws4_request',
+                               self.headers[f'{extension}content-sha256']])
+        text = '\n'.join([f'{version}-HMAC-SHA256', stamp, f'{day}/{region}/{service}/{owner}4_request',
                           hashlib.sha256(canonical.encode()).hexdigest()])
-        key = f'AWS4{SECRET}'.encode()
-        for part in (day, region, 's3', 'aws4_request'):
+        key = f'{version}{SECRET}'.encode()
+        for part in (day, region, service, f'{owner}4_request'):
             key = hmac.digest(key, part.encode(), 'sha256')
         if hmac.digest(key, text.encode(), 'sha256').hex() != signature:
             return 'SignatureDoesNotMatch', 'the signature is wrong'

@@ -95,6 +95,18 @@ TEST_F(CredentialsTest, GoogleHasKeysOfItsOwn) {
   environment_["GS_ACCESS_KEY_ID"] = "G";
   environment_["GS_SECRET_ACCESS_KEY"] = "H";
   EXPECT_EQ(Find("gs").credentials->access, "G");
+  EXPECT_EQ(Find("gs").dialect, Dialect::kGoogle);
+  environment_["RECPACK_GS_ENDPOINT"] = "https://private";
+  EXPECT_EQ(Find("gs").endpoint, "https://private");
+  EXPECT_FALSE(Find("gs").anonymous);
+  environment_["RECPACK_GS_ANONYMOUS"] = "1";
+  EXPECT_FALSE(Find("gs").credentials);
+}
+
+TEST_F(CredentialsTest, EmulatorsOfGoogleNeedNoCredentials) {
+  environment_["STORAGE_EMULATOR_HOST"] = "localhost:9023";
+  EXPECT_EQ(Find("gs").endpoint, "http://localhost:9023");
+  EXPECT_TRUE(Find("gs").anonymous);
 }
 
 }  // namespace

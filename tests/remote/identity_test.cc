@@ -2,26 +2,25 @@
 
 #include <gtest/gtest.h>
 
-#include "src/remote/identity/flat_json.h"
+#include <nlohmann/json.hpp>
+
+#include "recpack/base/error.h"
+#include "src/remote/identity/answers.h"
 
 namespace recpack::remote {
 namespace {
 
-TEST(FlatJson, FindsStringsAndNumbers) {
-  const std::string json =
-      R"({"a" : "A\\\"\/", "b":{"c": 12 ,"d":"a"}, "e": ["f"], "f": "F" , "g": null})";
-  EXPECT_EQ(JsonText(json, "a"), "A\\\"/");
-  EXPECT_EQ(JsonText(json, "c"), "12");
-  EXPECT_EQ(JsonText(json, "d"), "a");
-  EXPECT_EQ(JsonText(json, "f"), "F");
-  EXPECT_EQ(JsonText(json, "missing"), "");
+TEST(TextOf, IsEmptyWithoutText) {
+  const auto object = ParseObject(R"({"a": "\u00e9\n", "b": 12, "c": null})", "a test");
+  EXPECT_EQ(TextOf(object, "a"), "\u00e9\n");
+  for (const char* key : {"b", "c", "missing"}) EXPECT_EQ(TextOf(object, key), "");
+  EXPECT_EQ(TextOf(nlohmann::json::array(), "a"), "");
 }
 
-TEST(FlatJson, EndsWithWhatIsNotComplete) {
-  EXPECT_EQ(JsonText(R"({"a": "b)", "a"), "");
-  EXPECT_EQ(JsonText(R"({"a)", "a"), "");
-  EXPECT_EQ(JsonText(R"({"a": "\)", "a"), "");
-  EXPECT_EQ(JsonText("", "a"), "");
+TEST(ParseObject, RefusesOthers) {
+  for (const char* text : {"", "{", "[]", "1", "{\"a\": \"\xff\"}"}) {
+    EXPECT_THROW(ParseObject(text, "a test"), Error) << text;
+  }
 }
 
 TEST(ParseTime, ReadsUtc) {

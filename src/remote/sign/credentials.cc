@@ -50,17 +50,26 @@ void RefuseHalf(const std::string& access, const std::string& secret, const std:
 
 StoreSettings GoogleSettings(const Environment& environment) {
   StoreSettings settings;
-  settings.anonymous = true;  // without a key
+  settings.dialect = Dialect::kGoogle;
   settings.region = "auto";
+  settings.endpoint = FirstSet(environment, {"STORAGE_EMULATOR_HOST", "RECPACK_GS_ENDPOINT"});
+  if (settings.endpoint.empty()) settings.endpoint = "https://storage.googleapis.com";
+  if (settings.endpoint.find("://") == std::string::npos) {
+    settings.endpoint = "http://" + settings.endpoint;  // as emulators are named
+  }
+  settings.anonymous = environment("RECPACK_GS_ANONYMOUS") == "1";
+  if (settings.anonymous) return settings;
+
   const std::string access = environment("GS_ACCESS_KEY_ID");
   const std::string secret = environment("GS_SECRET_ACCESS_KEY");
-  RefuseHalf(access, secret, "the environment (GS_ACCESS_KEY_ID)");
+  settings.source = "the environment (GS_ACCESS_KEY_ID)";
+  RefuseHalf(access, secret, settings.source);
   if (!access.empty()) {
     settings.credentials = Credentials{access, secret, {}, 0};
-    settings.source = "the environment (GS_ACCESS_KEY_ID)";
+    return settings;
   }
-  settings.endpoint = environment("STORAGE_EMULATOR_HOST");
-  if (settings.endpoint.empty()) settings.endpoint = "https://storage.googleapis.com";
+  settings.source.clear();
+  settings.anonymous = !environment("STORAGE_EMULATOR_HOST").empty();
   return settings;
 }
 

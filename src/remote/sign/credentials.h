@@ -10,11 +10,14 @@ namespace recpack::remote {
 
 // Secret: never in messages, logs or reports.
 struct Credentials {
-  std::string access;  // key id
+  std::string access;  // key id; empty: `token` alone is sent, as OAuth 2.0's bearer
   std::string secret;
   std::string token;    // of temporary credentials; otherwise empty
   int64_t expires = 0;  // seconds since 1970; 0: never
 };
+
+// Names that stores have for the same things: headers "x-amz-*" or "x-goog-*", and signatures.
+enum class Dialect : uint8_t { kAws, kGoogle };
 
 // Value of an environment variable; empty if it is not set.
 using Environment = std::function<std::string(const char* name)>;
@@ -23,6 +26,7 @@ std::string ProcessEnvironment(const char* name);
 
 // Settings of an object store.
 struct StoreSettings {
+  Dialect dialect = Dialect::kAws;
   std::optional<Credentials> credentials;  // nullopt: none in environment and files
   bool anonymous = false;                  // do not look for others
   std::string credential_process;          // command that gives them; empty: none
@@ -35,9 +39,13 @@ struct StoreSettings {
 // AWS_SESSION_TOKEN), then the profile AWS_PROFILE, or default, of the shared files
 // (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE; ~/.aws). Region:
 // AWS_REGION, AWS_DEFAULT_REGION, the profile's. Endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
-// the profile's endpoint_url. RECPACK_S3_ANONYMOUS=1: no credentials. For gs://,
-// GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY hold an HMAC key, and STORAGE_EMULATOR_HOST the
-// endpoint. Throws Error: kIo if a file cannot be read, kInvalidArgument if it is invalid.
+// the profile's endpoint_url. RECPACK_S3_ANONYMOUS=1: no credentials.
+//
+// For gs://: GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, an HMAC key. Endpoint: an emulator's,
+// STORAGE_EMULATOR_HOST, which is asked without credentials if there is no key;
+// RECPACK_GS_ENDPOINT. RECPACK_GS_ANONYMOUS=1: no credentials.
+//
+// Throws Error: kIo if a file cannot be read, kInvalidArgument if it is invalid.
 StoreSettings FindSettings(const std::string& scheme, const Environment& environment);
 
 }  // namespace recpack::remote

@@ -11,8 +11,20 @@
 namespace recpack::remote {
 namespace {
 
-constexpr char kAlgorithm[] = "AWS4-HMAC-SHA256";
 constexpr size_t kBlock = 64;  // of SHA-256
+
+struct DialectNames {
+  std::string headers;
+  std::string key;  // before the secret
+  std::string algorithm;
+  std::string end;  // of the scope
+};
+
+const DialectNames& NamesOf(Dialect dialect) {
+  static const DialectNames kAws = {"x-amz-", "AWS4", "AWS4-HMAC-SHA256", "aws4_request"};
+  static const DialectNames kGoogle = {"x-goog-", "GOOG4", "GOOG4-HMAC-SHA256", "goog4_request"};
+  return dialect == Dialect::kGoogle ? kGoogle : kAws;
+}
 
 Sha256Digest Digest(ByteView bytes) {
   Sha256 hash;
@@ -88,11 +100,18 @@ std::string CanonicalQuery(const Headers& query) {
 
 std::string HexSha256(const std::string& text) { return Hex(Digest(AsBytes(text))); }
 
+std::string ExtensionHeader(Dialect dialect, const std::string& rest) {
+  return NamesOf(dialect).headers + rest;
+}
+
 Headers SignV4(const RequestToSign& request, const SigningScope& scope, const Credentials& by) {
+  const DialectNames& named = NamesOf(scope.dialect);
   const std::string time = Time(scope.time, "%Y%m%dT%H%M%SZ"), day = Time(scope.time, "%Y%m%d");
-  Headers added = {{"x-amz-date", time}};
-  if (scope.service == "s3") added.emplace_back("x-amz-content-sha256", request.payload_sha256);
-  if (!by.token.empty()) added.emplace_back("x-amz-security-token", by.token);
+  Headers added = {{named.headers + "date", time}};
+  if (scope.service == "s3" || scope.service == "storage") {
+    added.emplace_back(named.headers + "content-sha256", request.payload_sha256);
+  }
+  if (!by.token.empty()) added.emplace_back(named.headers + "security-token", by.token);
 
   Headers to_sign = {{"host", request.host}};
   for (const Headers* headers : {&request.headers, &std::as_const(added)}) {
@@ -107,15 +126,15 @@ Headers SignV4(const RequestToSign& request, const SigningScope& scope, const Cr
   const std::string canonical = request.method + "\n" + request.path + "\n" +
                                 CanonicalQuery(request.query) + "\n" + headers + "\n" + names +
                                 "\n" + request.payload_sha256;
-  const std::string region = day + "/" + scope.region + "/" + scope.service + "/aws4_request";
+  const std::string region = day + "/" + scope.region + "/" + scope.service + "/" + named.end;
   const std::string text =
-      std::string(kAlgorithm) + "\n" + time + "\n" + region + "\n" + HexSha256(canonical);
-  Sha256Digest key = Hmac(AsBytes("AWS4" + by.secret), day);
-  for (const std::string& part : {scope.region, scope.service, std::string("aws4_request")}) {
+      named.algorithm + "\n" + time + "\n" + region + "\n" + HexSha256(canonical);
+  Sha256Digest key = Hmac(AsBytes(named.key + by.secret), day);
+  for (const std::string& part : {scope.region, scope.service, named.end}) {
     key = Hmac(key, part);
   }
-  added.emplace_back("authorization", std::string(kAlgorithm) + " Credential=" + by.access + "/" +
-                                          region + ", SignedHeaders=" + names +
+  added.emplace_back("authorization", named.algorithm + " Credential=" + by.access + "/" + region +
+                                          ", SignedHeaders=" + names +
                                           ", Signature=" + Hex(Hmac(key, text)));
   return added;
 }

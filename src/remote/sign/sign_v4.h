@@ -1,5 +1,6 @@
-// AWS Signature Version 4 of requests
-// (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
+// Signature Version 4 of requests, as AWS defines it
+// (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html) and with
+// Google's names (cloud.google.com/storage/docs/authentication/signatures).
 #pragma once
 
 #include <cstdint>
@@ -31,13 +32,18 @@ struct RequestToSign {
 };
 
 struct SigningScope {
+  Dialect dialect = Dialect::kAws;
   std::string region;
-  std::string service = "s3";
-  int64_t time = 0;  // seconds since 1970, UTC
+  std::string service = "s3";  // kGoogle: "storage"
+  int64_t time = 0;            // seconds since 1970, UTC
 };
 
-// Returns the headers to add: x-amz-date, x-amz-content-sha256 (for s3), x-amz-security-token (for
-// temporary credentials) and authorization.
+// Returns a header's name: "x-amz-" or "x-goog-", and `rest`. Google's store refuses requests that
+// have both.
+std::string ExtensionHeader(Dialect dialect, const std::string& rest);
+
+// Returns the headers to add: x-amz-date, x-amz-content-sha256 (for object stores),
+// x-amz-security-token (for temporary credentials), or those of x-goog-, and authorization.
 Headers SignV4(const RequestToSign& request, const SigningScope& scope, const Credentials& by);
 
 // Returns the encoded query in the order that is signed: "a=1&b=%2F"; empty without one.

@@ -7,7 +7,6 @@
 #include "src/remote/store/upload.h"
 #include "src/remote/store/write_answers.h"
 #include "src/remote/store/xml.h"
-#include "src/remote/url/percent.h"
 #include "src/remote/url/url.h"
 
 namespace recpack::remote {
@@ -20,11 +19,8 @@ constexpr uint64_t kMostInStore = uint64_t{1} << 30;
 bool CopyInStore(const std::string& from, const std::string& to) {
   const Url source = ParseUrl(from), target = ParseUrl(to);
   const Service& service = Service::ForScheme(target.scheme);
-  // For gs:// as well: requests that are signed as for AWS may not have headers of Google's kind.
-  const Headers headers = {{"x-amz-copy-source", "/" + PercentEncode(source.host, false) + "/" +
-                                                     PercentEncode(source.path, true)}};
-  const auto answer = SendWithRetries([&] { return service.Make("PUT", target, headers); }, {},
-                                      RefuseLateError, to);
+  const auto make = [&] { return service.Make("PUT", target, {service.CopyOf(source)}); };
+  const auto answer = SendWithRetries(make, {}, RefuseLateError, to);
   if (answer->status() == 501) return false;
   if (!answer->ok()) throw service.ToError(*answer, from);
   // A store that does not know the header has made an empty object.

@@ -65,6 +65,10 @@ Request Service::Sign(const std::string& method, const Target& target, const Hea
                 "credentials would go over plain HTTP to " + target.host, {},
                 format("use an https:// endpoint, or set {}=1", kAllowHttp));
   }
+  if (credentials->access.empty()) {
+    request.headers.push_back("authorization: Bearer " + credentials->token);
+    return request;
+  }
   const RequestToSign to_sign{
       .method = method,
       .host = target.host,
@@ -72,7 +76,11 @@ Request Service::Sign(const std::string& method, const Target& target, const Hea
       .query = query,
       .headers = headers,
       .payload_sha256 = request.body.empty() ? kEmptySha256 : HexSha256(request.body)};
-  const SigningScope scope{.region = identity_.settings().region, .time = std::time(nullptr)};
+  const Dialect dialect = identity_.settings().dialect;
+  const SigningScope scope{.dialect = dialect,
+                           .region = identity_.settings().region,
+                           .service = dialect == Dialect::kGoogle ? "storage" : "s3",
+                           .time = std::time(nullptr)};
   for (const auto& [name, value] : SignV4(to_sign, scope, *credentials)) {
     request.headers.push_back(name + ": " + value);
   }
@@ -95,8 +103,15 @@ Request Service::MakeForBucket(const Url& url, const Headers& query) const {
   return Sign("GET", FindTarget(url, ""), query, {}, {});
 }
 
+std::pair<std::string, std::string> Service::CopyOf(const Url& source) const {
+  return {ExtensionHeader(identity_.settings().dialect, "copy-source"),
+          "/" + PercentEncode(source.host, false) + "/" + PercentEncode(source.path, true)};
+}
+
 std::pair<std::string, std::string> Service::OnlyIfNew() const {
-  if (scheme_ == "gs") return {"x-goog-if-generation-match", "0"};
+  if (identity_.settings().dialect == Dialect::kGoogle) {
+    return {"x-goog-if-generation-match", "0"};
+  }
   return {"If-None-Match", "*"};
 }
 

@@ -37,6 +37,9 @@ class Service {
   // Makes a request for the bucket of `url`, with a query.
   Request MakeForBucket(const Url& url, const Headers& query) const;
 
+  // Header with which an object becomes a copy of that of `source`, in the same store.
+  std::pair<std::string, std::string> CopyOf(const Url& source) const;
+
   // Header with which an object is written only if there is none of its name.
   std::pair<std::string, std::string> OnlyIfNew() const;
 
