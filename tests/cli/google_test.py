@@ -17,7 +17,6 @@ class Google(StoreCase):
         super().setUp()
         (self.folder / 'bucket').mkdir()
         self.server = self.serve()
-        self.server.region = 'auto'
         self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), 'RECPACK_GS_ENDPOINT': self.server.url,
                     'HOME': str(self.folder), 'GCE_METADATA_HOST': 'localhost:9'}
         for name in ('GS_ACCESS_KEY_ID', 'GS_SECRET_ACCESS_KEY', 'STORAGE_EMULATOR_HOST', 'RECPACK_GS_ANONYMOUS',

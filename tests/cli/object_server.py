@@ -306,7 +306,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return 'AuthorizationHeaderMalformed', 'it is for two services'
         if access != ACCESS:
             return 'InvalidAccessKeyId', 'there is no such key'
-        if region != self.of.region:
+        if region != ('auto' if owner == 'goog' else self.of.region):
             return 'AuthorizationHeaderMalformed', f'the region is {self.of.region}'
         if self.headers.get('x-amz-security-token', TOKEN) != TOKEN:
             return 'InvalidToken', 'another session'

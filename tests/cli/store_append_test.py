@@ -84,7 +84,6 @@ class Appending(Append):
 
     def test_the_generations_of_google(self):
         server = self.serve()
-        server.region = 'auto'
         self.env |= {'GS_ACCESS_KEY_ID': ACCESS, 'GS_SECRET_ACCESS_KEY': SECRET, 'STORAGE_EMULATOR_HOST': server.url}
         self.pack(*FIRST, url='gs://bucket/data')
         self.pack(*SECOND, url='gs://bucket/data')

@@ -13,7 +13,7 @@ from recpack_io.adapting.parts import parts_at
 from support import main, recpack
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / 'cli'))
-from object_server import Faults, ObjectServer  # noqa: E402
+from object_server import ACCESS, SECRET, Faults, ObjectServer  # noqa: E402
 
 
 def rows(first, end):
@@ -79,7 +79,8 @@ def setUpModule():
     Store.root = pathlib.Path(holder.name)
     Store.server = ObjectServer(Store.root)
     unittest.addModuleCleanup(Store.server.close)
-    os.environ.update(Store.server.environment(), RECPACK_CACHE=str(Store.root / 'cache'))
+    os.environ.update(Store.server.environment(), RECPACK_CACHE=str(Store.root / 'cache'), GS_ACCESS_KEY_ID=ACCESS,
+                      GS_SECRET_ACCESS_KEY=SECRET, STORAGE_EMULATOR_HOST=Store.server.url)
 
 
 class Publishing(Store):
@@ -331,6 +332,16 @@ class Faulty(Store):
             parts.publish(names)
         parts.discard()
         self.assertEqual(self.names(), [])
+
+    def test_copies_in_googles_store(self):
+        self.url = self.url.replace('s3://', 'gs://')
+        before = len(self.server.requests)
+        self.publish()
+        self.publish(overwrite=True)
+        read = [path for method, path, _ in self.server.requests[before:] if method == 'GET' and '.parts-' in path]
+        self.assertEqual([path for path in read if path.endswith('.tfrecord')], [])  # the store copied them
+        self.assertEqual(self.written(), list(range(30)))
+        self.verify()
 
     def test_what_is_no_store(self):
         for url, error in ((f'{self.server.url}/web/x', 'a web server takes no objects'), ('ftp://x/y', 'ftp://x/y')):
