@@ -58,4 +58,30 @@ uint64_t KeyedPermutation::operator()(uint64_t position) const noexcept {
   return walk([](uint64_t key, uint64_t half) { return Mix(half ^ key); });
 }
 
+void KeyedPermutation::List(uint8_t* into) const noexcept {
+  const uint64_t halves = half_mask_ + 1;
+  uint8_t tables[kRounds][16];
+  for (int round = 0; round < kRounds; ++round) {
+    for (uint64_t half = 0; half < halves; ++half) {
+      tables[round][half] = static_cast<uint8_t>(rounds_[round] >> 4 * half & half_mask_);
+    }
+  }
+  // Each position's result without a walk; the positions do not wait for each other.
+  uint8_t results[kMostListed];
+  for (uint64_t position = 0; position < halves * halves; ++position) {
+    uint64_t left = position >> half_bits_;
+    uint64_t right = position & half_mask_;
+    for (int round = 0; round < kRounds; round += 2) {
+      left ^= tables[round][right];
+      right ^= tables[round + 1][left];
+    }
+    results[position] = static_cast<uint8_t>(left << half_bits_ | right);
+  }
+  for (uint64_t position = 0; position < size_; ++position) {
+    uint8_t result = results[position];
+    while (result >= size_) result = results[result];
+    into[position] = result;
+  }
+}
+
 }  // namespace recpack

@@ -21,6 +21,16 @@ TEST(PermutationTest, IsABijectionAtEverySmallSize) {
   }
 }
 
+TEST(PermutationTest, ListsWhatItGivesOneByOne) {
+  for (uint64_t size = 1; size <= KeyedPermutation::kMostListed; ++size) {
+    const KeyedPermutation permute(size * 17, 0, size);
+    std::vector<uint8_t> listed(size + 1, 0xaa);
+    permute.List(listed.data());
+    for (uint64_t i = 0; i < size; ++i) ASSERT_EQ(listed[i], permute(i)) << size;
+    EXPECT_EQ(listed[size], 0xaa);
+  }
+}
+
 TEST(PermutationTest, DependsOnSeedAndStream) {
   const KeyedPermutation a(1, 0, 1000), b(2, 0, 1000), c(1, 1, 1000);
   int same_seed = 0, same_stream = 0;

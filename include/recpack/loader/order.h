@@ -64,13 +64,9 @@ class Order {
   uint64_t records() const noexcept { return records_; }
 
  private:
-  struct LaneWindow {
-    uint64_t number;  // number of the window in its lane
-    KeyedPermutation mix;
-  };
-
   uint64_t InLane(uint64_t position);
-  uint64_t BlockOfLane(uint64_t lane, uint64_t round);
+  void BeginWindow(uint64_t lane, uint64_t number);
+  uint64_t BlockOfLane(uint64_t lane, uint64_t window, uint64_t block);
 
   OrderSpec spec_;
   uint64_t records_;
@@ -78,10 +74,15 @@ class Order {
   uint64_t rounds_ = 0;    // blocks per lane
   uint64_t in_lanes_ = 0;  // records in lanes
   uint64_t full_blocks_ = 0;
-  KeyedPermutation all_;             // of all records, or of full blocks
-  KeyedPermutation tail_;            // of the records that are in no lane
-  std::vector<LaneWindow> windows_;  // per lane
-  std::vector<uint64_t> blocks_;     // of these windows, where they are known
+  KeyedPermutation all_;   // of all records, or of full blocks
+  KeyedPermutation tail_;  // of the records that are in no lane
+  // Of each lane: the number of its window that was used last, and how that mixes its records, as
+  // a list of `window_records_` bytes where they suffice.
+  uint64_t window_records_ = 0;
+  std::vector<uint64_t> windows_;
+  std::vector<uint8_t> listed_;
+  std::vector<KeyedPermutation> mixes_;
+  std::vector<uint64_t> blocks_;  // of these windows, where they are known
 };
 
 }  // namespace recpack

@@ -47,7 +47,13 @@ Order::Order(const OrderSpec& spec, uint64_t seed, uint64_t epoch, uint64_t reco
   in_lanes_ = rounds_ * spec.lanes * spec.block_records;
   all_ = KeyedPermutation(epoch_seed_, StreamNumber(RandomStream::kRecords), full_blocks_);
   tail_ = KeyedPermutation(epoch_seed_, StreamNumber(RandomStream::kTail), records - in_lanes_);
-  windows_.assign(rounds_ == 0 ? 0 : spec.lanes, {kNoWindow, tail_});
+  window_records_ = uint64_t{spec.window_blocks} * spec.block_records;
+  windows_.assign(rounds_ == 0 ? 0 : spec.lanes, kNoWindow);
+  if (window_records_ <= KeyedPermutation::kMostListed) {
+    listed_.resize(windows_.size() * window_records_);
+  } else {
+    mixes_.assign(windows_.size(), tail_);
+  }
   if (spec.window_blocks <= kMostKeptBlocks) {
     blocks_.assign(windows_.size() * spec.window_blocks, kUnknownBlock);
   }
@@ -69,12 +75,11 @@ uint64_t Order::InSameWindow(uint64_t position, uint64_t draw) const noexcept {
   uint64_t first = 0, stride = 1, size = records_, index = position;
   if (spec_.kind == OrderKind::kWindow) {
     if (position < in_lanes_) {
-      const uint64_t window_records = uint64_t{spec_.window_blocks} * spec_.block_records;
       const uint64_t in_lane = position / spec_.lanes;
-      const uint64_t begin = in_lane / window_records * window_records;
+      const uint64_t begin = in_lane / window_records_ * window_records_;
       first = begin * spec_.lanes + position % spec_.lanes;
       stride = spec_.lanes;
-      size = std::min(window_records, rounds_ * spec_.block_records - begin);
+      size = std::min(window_records_, rounds_ * spec_.block_records - begin);
       index = in_lane - begin;
     } else {
       first = in_lanes_;
@@ -93,29 +98,38 @@ uint64_t Order::InSameWindow(uint64_t position, uint64_t draw) const noexcept {
 uint64_t Order::InLane(uint64_t position) {
   const uint64_t lane = position % spec_.lanes;
   const uint64_t index = position / spec_.lanes;
-  const uint64_t window_records = uint64_t{spec_.window_blocks} * spec_.block_records;
-  const uint64_t number = index / window_records;
-  LaneWindow& window = windows_[lane];
-  if (window.number != number) {
-    const uint64_t lane_records = rounds_ * spec_.block_records;
-    const uint64_t size = std::min(window_records, lane_records - number * window_records);
-    const uint64_t seed =
-        KeyedRandom(epoch_seed_, StreamNumber(RandomStream::kWindow), number * spec_.lanes + lane)
-            .NextU64();
-    window = {number, KeyedPermutation(seed, StreamNumber(RandomStream::kWindow), size)};
-    if (!blocks_.empty()) {
-      std::fill_n(&blocks_[lane * spec_.window_blocks], spec_.window_blocks, kUnknownBlock);
-    }
+  const uint64_t number = index / window_records_;
+  if (windows_[lane] != number) BeginWindow(lane, number);
+  const uint64_t within = index - number * window_records_;
+  const uint64_t mixed =
+      listed_.empty() ? mixes_[lane](within) : listed_[lane * window_records_ + within];
+  const uint64_t block = mixed / spec_.block_records;
+  return BlockOfLane(lane, number, block) * spec_.block_records +
+         (mixed - block * spec_.block_records);
+}
+
+void Order::BeginWindow(uint64_t lane, uint64_t number) {
+  constexpr uint32_t kStream = StreamNumber(RandomStream::kWindow);
+  const uint64_t lane_records = rounds_ * spec_.block_records;
+  const uint64_t size = std::min(window_records_, lane_records - number * window_records_);
+  const uint64_t seed = KeyedRandom(epoch_seed_, kStream, number * spec_.lanes + lane).NextU64();
+  const KeyedPermutation mix(seed, kStream, size);
+  windows_[lane] = number;
+  if (listed_.empty()) {
+    mixes_[lane] = mix;
+  } else {
+    mix.List(&listed_[lane * window_records_]);
   }
-  const uint64_t mixed = number * window_records + window.mix(index % window_records);
-  const uint64_t round = mixed / spec_.block_records;
-  return BlockOfLane(lane, round) * spec_.block_records + mixed % spec_.block_records;
+  if (!blocks_.empty()) {
+    std::fill_n(&blocks_[lane * spec_.window_blocks], spec_.window_blocks, kUnknownBlock);
+  }
 }
 
 // The records of a window lie in a few blocks, and to find a block costs as much as the rest.
-uint64_t Order::BlockOfLane(uint64_t lane, uint64_t round) {
+uint64_t Order::BlockOfLane(uint64_t lane, uint64_t window, uint64_t block) {
+  const uint64_t round = window * spec_.window_blocks + block;
   if (blocks_.empty()) return all_(round * spec_.lanes + lane);
-  uint64_t& known = blocks_[lane * spec_.window_blocks + round % spec_.window_blocks];
+  uint64_t& known = blocks_[lane * spec_.window_blocks + block];
   if (known == kUnknownBlock) known = all_(round * spec_.lanes + lane);
   return known;
 }
