@@ -18,8 +18,7 @@ from pyspark.sql import datasource as _spark
 from pyspark.sql import types
 
 import recpack_io
-from recpack_io.adapting.attempts import Parts
-from recpack_io.adapting.parts import parts_at
+from recpack_io.adapting.parts import Parts
 from recpack_io.adapting.rows import row_of
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 
@@ -182,5 +181,5 @@ class DataSource(_spark.DataSource):
         """Returns what writes the columns of the schema; `overwrite` removes the data set that is there."""
         for column in schema.fields:
             _values(column.name, column.dataType)
-        return _Writer(parts_at(_path(self.options), self.options.get('split', 'train'), overwrite=overwrite,
+        return _Writer(Parts(_path(self.options), self.options.get('split', 'train'), overwrite=overwrite,
                                 **_given(self.options, _PACKING)))

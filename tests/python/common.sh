@@ -6,7 +6,7 @@ source "$here/../../tools/common.sh"
 
 # Tests that need nothing but NumPy.
 bare_names=(documented reading views loading lifetime dlpack functions multi_hot audio ragged threads workers writing packing pack_options
-            arguments programs notebook urls store_parts dlio migrate user_programs)
+            arguments programs notebook urls parts dlio migrate user_programs)
 
 # make_bare FOLDER PYTHON WHEEL: an environment that has the wheel and what pip brings along, which is
 # NumPy: the newest that has a wheel for this Python, none is compiled.

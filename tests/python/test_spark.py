@@ -130,7 +130,7 @@ class Writing(Spark):
     def test_it_overwrites_at_the_commit_only(self):
         self.write(self.numbers(10))
         before = recpack('verify', self.out)
-        with self.assertRaisesRegex(PySparkException, "has a split 'train': name another split"):
+        with self.assertRaisesRegex(PySparkException, "has a split 'train'; name another split"):
             self.write(self.numbers(20))
         with self.assertRaises(Exception):
             self.write(self.numbers(20).selectExpr('id', 'raise_error("no") as x'), mode='overwrite')

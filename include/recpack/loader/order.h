@@ -76,8 +76,8 @@ class Order {
   uint64_t full_blocks_ = 0;
   KeyedPermutation all_;   // of all records, or of full blocks
   KeyedPermutation tail_;  // of the records that are in no lane
-  // Of each lane: the number of its window that was used last, and how that mixes its records, as
-  // a list of `window_records_` bytes where they suffice.
+  // The window of each lane that was used last: its number, and how it mixes its records, which is
+  // a list of `window_records_` bytes where these suffice.
   uint64_t window_records_ = 0;
   std::vector<uint64_t> windows_;
   std::vector<uint8_t> listed_;

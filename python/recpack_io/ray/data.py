@@ -11,7 +11,7 @@ from ray.data import ReadTask
 from ray.data.block import BlockAccessor, BlockMetadata
 
 import recpack_io
-from recpack_io.adapting.parts import parts_at
+from recpack_io.adapting.parts import Parts
 from recpack_io.adapting.rows import row_of
 
 _ROWS_AT_A_TIME = 256  # of a block that is read
@@ -74,7 +74,7 @@ class Datasink(_Datasink):
     """
 
     def __init__(self, out: str | os.PathLike, *, split: str = 'train', rows_per_shard: int | None = None):
-        self._parts, self._rows = parts_at(out, split, shard_bytes=_NO_LIMIT), rows_per_shard
+        self._parts, self._rows = Parts(out, split, shard_bytes=_NO_LIMIT), rows_per_shard
 
     @property
     def min_rows_per_write(self) -> int | None:

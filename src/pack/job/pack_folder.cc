@@ -95,11 +95,7 @@ void PackFolder::RemoveOldOutput() {
   }
   if (options_.files->Exists(folder_ + "/" + kManifestName)) {
     const Manifest manifest = ReadManifest(*options_.files, folder_);
-    for (const auto& split : manifest.splits) {
-      for (const auto& file : split.shards.files()) remove_shard(file);
-      if (!split.index.empty()) RemoveIfThere(folder_ + "/" + split.index);
-    }
-    for (const auto& file : manifest.files) RemoveIfThere(ShardPath(file.file));
+    for (const std::string& file : manifest.FileNames()) RemoveIfThere(ShardPath(file));
     RemoveIfThere(folder_ + "/" + kManifestName);
   }
 }

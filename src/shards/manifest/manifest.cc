@@ -190,6 +190,19 @@ bool Manifest::Lists(const std::string& shard) const {
   });
 }
 
+std::vector<std::string> Manifest::FileNames() const {
+  std::vector<std::string> names;
+  for (const ManifestSplit& split : splits) {
+    if (!split.index.empty()) names.push_back(split.index);
+    for (const std::string& file : split.shards.files()) {
+      names.push_back(file);
+      names.push_back(file + ".idx");
+    }
+  }
+  for (const ManifestFile& file : files) names.push_back(file.file);
+  return names;
+}
+
 std::string ManifestToJson(const Manifest& manifest) {
   return JsonText([&](JsonStream& stream) { Write(manifest, stream); });
 }

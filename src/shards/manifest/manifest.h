@@ -65,6 +65,8 @@ struct Manifest {
   // All splits by their names, for callers that look for many. Valid as long as `splits` is.
   std::map<std::string_view, const ManifestSplit*> SplitsByName() const;
   bool Lists(const std::string& shard) const;  // a file name, in any split
+  // Names of all files that it lists, and of DALI's indexes of the shards, which need not exist.
+  std::vector<std::string> FileNames() const;
 };
 
 std::string ManifestToJson(const Manifest& manifest);

@@ -1,4 +1,5 @@
-"""Parts of cluster jobs in an object store: attempts that fail or come late, splits, overwriting, rivals and faults."""
+"""Parts of cluster jobs, in an object store and on the disk: attempts that fail or come late, splits, overwriting,
+rivals and faults."""
 import itertools
 import os
 import pathlib
@@ -9,7 +10,7 @@ import unittest
 from unittest import mock
 
 import recpack_io
-from recpack_io.adapting.parts import parts_at
+from recpack_io.adapting.parts import Parts
 from support import main, recpack
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / 'cli'))
@@ -51,7 +52,7 @@ class Store(unittest.TestCase):
 
     def begun(self, split='train', **options):
         """Parts as a task has them, too."""
-        parts = parts_at(self.url, split, **options)
+        parts = Parts(self.url, split, **options)
         parts.begin()
         return pickle.loads(pickle.dumps(parts))
 
@@ -111,7 +112,7 @@ class Publishing(Store):
 
     def test_the_manifest_is_that_of_a_folder(self):
         def publish(out, end, split):
-            parts = parts_at(out, split)
+            parts = Parts(out, split)
             parts.begin()
             parts.publish([parts.write(0, [{'id': 1, 'text': b'one'}]), parts.write(1, rows(0, end))])
         local = self.root / 'local'
@@ -122,6 +123,20 @@ class Publishing(Store):
         self.assertEqual((here.splits, here.schema), (there.splits, there.schema))
         self.verify()
 
+    def test_a_job_that_is_discarded_leaves_nothing(self):
+        parts = self.begun()
+        parts.write(0, rows(0, 10))
+        # As of a worker that was killed.
+        key = f'{self.folder.relative_to(self.root)}/{next(self.folder.glob(".parts-*")).name}/0-killed/x.tfrecord'
+        self.server.uploads['killed'] = {'name': key, 'parts': {}}
+        parts.discard()
+        self.assertEqual(self.names(), [])
+        self.assertEqual(self.server.uploads, {})
+        self.begun().publish([])  # without rows
+        self.assertEqual(self.names(), [])
+
+
+class Attempts(Store):
     def test_attempts_that_do_not_count_leave_nothing(self):
         parts = self.begun()
 
@@ -147,18 +162,6 @@ class Publishing(Store):
             parts.discard()
         with self.assertRaisesRegex(FileNotFoundError, 'came too late'):
             parts.write(0, slow())
-        self.assertEqual(self.names(), [])
-
-    def test_a_job_that_is_discarded_leaves_nothing(self):
-        parts = self.begun()
-        parts.write(0, rows(0, 10))
-        # As of a worker that was killed.
-        key = f'{self.folder.relative_to(self.root)}/{next(self.folder.glob(".parts-*")).name}/0-killed/x.tfrecord'
-        self.server.uploads['killed'] = {'name': key, 'parts': {}}
-        parts.discard()
-        self.assertEqual(self.names(), [])
-        self.assertEqual(self.server.uploads, {})
-        self.begun().publish([])  # without rows
         self.assertEqual(self.names(), [])
 
     def test_leftovers_of_a_job_are_no_data_set(self):
@@ -189,7 +192,7 @@ class Beside(Store):
         self.publish('test', 50, 55)
         recpack_io.pack(rows(5, 9), self.url, split='test', overwrite=True)  # removes both
         self.assertEqual(recpack_io.open(self.url).splits, {'test': 4})
-        self.assertEqual(len(self.names()), 3)
+        self.assertEqual(len([name for name in self.names() if not name.startswith('.recpack/')]), 3)
 
     def test_overwriting(self):
         recpack_io.pack(rows(0, 20), self.url)
@@ -215,6 +218,44 @@ class Beside(Store):
             with self.assertRaisesRegex(recpack_io.InvalidArgumentError, r'a data: has other files \(notes.txt\)'):
                 self.begun(overwrite=overwrite)
         self.assertEqual(self.names(), ['notes.txt'])
+
+
+class OnTheDisk(Store):
+    """The same in a folder."""
+
+    def setUp(self):
+        super().setUp()
+        self.url = str(self.folder)
+
+
+class AttemptsOnTheDisk(OnTheDisk, Attempts):
+    pass
+
+
+class BesideOnTheDisk(OnTheDisk, Beside):
+    def test_shards_have_the_usual_names(self):
+        self.publish()
+        self.publish(overwrite=True)
+        self.assertEqual(self.names(), ['manifest.json', 'train-00000-of-00002.tfrecord',
+                                        'train-00001-of-00002.tfrecord', 'train.recindex'])
+
+    def test_another_job_makes_the_split_first(self):
+        parts = self.begun()
+        name = parts.write(0, rows(0, 20))
+        self.publish()
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, "has a split 'train'"):
+            parts.publish([name])
+        parts.discard()
+        self.assertEqual((len(self.names()), self.written()), (4, list(range(30))))
+
+    def test_a_file_in_the_place_of_a_shard(self):
+        parts = self.begun()
+        names = [parts.write(task, rows(0, 20)) for task in range(2)]
+        (self.folder / 'train-00001-of-00002.tfrecord').write_text('mine')
+        with self.assertRaisesRegex(recpack_io.InvalidArgumentError, 'has other files .train-00001'):
+            parts.publish(names)
+        parts.discard()
+        self.assertEqual(self.names(), ['train-00001-of-00002.tfrecord'])
 
 
 class Rivals(Store):
@@ -346,7 +387,7 @@ class Faulty(Store):
     def test_what_is_no_store(self):
         for url, error in ((f'{self.server.url}/web/x', 'a web server takes no objects'), ('ftp://x/y', 'ftp://x/y')):
             with self.assertRaisesRegex(recpack_io.RecpackError, error):
-                parts_at(url)
+                Parts(url)
 
 
 if __name__ == '__main__':
