@@ -2,11 +2,14 @@
 # Makes the Python environments of the peers that the benches and the interoperation tests run
 # beside recpack: one folder .venvs/NAME each, with the exact versions of requirements/NAME.txt.
 #
-#   bash bench/peers/setup.sh    all of them (about 15 GB, the PyTorch of `ffcv` and `vision` is most)
+#   bash bench/peers/setup.sh    all of them (about 16 GB, the PyTorch of `ffcv` and `vision` is most)
 #   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto stores trackers
 #                                those that tests/interop needs (about 8 GB)
 #   bash bench/peers/setup.sh vision tf jax lightning huggingface torchtitan numba ray spark
 #                                those that tests/python needs (about 8 GB)
+#   bash bench/peers/setup.sh maxtext
+#                                that of tests/python/stable_abi.sh (1.4 GB): by the oldest Python from 3.12 on
+#                                that is here
 #
 # An environment that is already as its file says is left alone, also where python3 is another 3.N.M
 # than the one that it was made with. Where it is another 3.N, that one's environment takes the folder,
@@ -15,7 +18,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax lightning huggingface torchtitan numba ray spark stores remote samplers trackers typing site)
+known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax maxtext lightning huggingface torchtitan numba ray spark stores remote samplers trackers typing site)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }
@@ -45,10 +48,16 @@ recipe_of() { { cat "$here/requirements/$1.txt"; [ "$1" != ffcv ] || echo "$ffcv
 # "Python 3.N"; nothing where it does not run.
 version_of() { { "$1" -V 2>/dev/null || true; } | cut -d. -f1-2; }
 
-# Puts an environment of another Python aside, and that of python3 back, where there is one.
+# The Python that makes an environment; nothing where there is none that can.
+python_of() {
+  if [ "$1" != maxtext ]; then echo python3; return; fi
+  bash "$here/../../tools/wheel/pythons.sh" 12 | sed -n '1s/^[0-9]* //p'
+}
+
+# bring_forth NAME PYTHON: puts an environment of another Python aside, and that of this one back, where there is one.
 bring_forth() {
   local folder=$venvs/$1 ours theirs
-  ours=$(version_of python3) theirs=$(version_of "$folder/bin/python")
+  ours=$(version_of "$2") theirs=$(version_of "$folder/bin/python")
   ours=${ours#* } theirs=${theirs#* }
   if [ "$theirs" = "$ours" ]; then return; fi
   if [ -n "$theirs" ]; then
@@ -78,16 +87,21 @@ packages_of() { "$venvs/$1/bin/python" -c 'import site; print(site.getsitepackag
 ffcv=ffcv==1.0.2
 
 make_environment() {
-  local name=$1 folder=$venvs/$1
-  bring_forth "$name"
+  local name=$1 folder=$venvs/$1 python
+  python=$(python_of "$name")
+  if [ -z "$python" ]; then
+    say "$name: left out, for there is no Python from 3.12 on (in PATH, or pyenv's)"
+    return
+  fi
+  bring_forth "$name" "$python"
   if is_as_it_should_be "$name"; then
     say "$name: as it should be"
     return
   fi
   say "$name: installing into $folder"
   rm -rf "$folder"
-  python3 -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
-  python3 -m venv "$folder"
+  "$python" -c 'import ensurepip' 2>/dev/null || install_packages python3-venv
+  "$python" -m venv "$folder"
   "$folder/bin/pip" install -q --disable-pip-version-check ${base[$name]:+--no-deps} \
     -r "$here/requirements/$name.txt"
   if [ -n "${base[$name]-}" ]; then

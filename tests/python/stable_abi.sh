@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel of the stable ABI by the oldest Python from 3.12 on that is here, and tests it in bare
-# environments: all tests on the newest, a choice of them on the oldest.
+# environments: all tests on the newest, a choice of them on the oldest; and in that of bench/peers/setup.sh with
+# MaxText (1.4 GB), which is for these Pythons only.
 #
 #   bash tests/python/stable_abi.sh [PYTHON...]     PYTHON: among which (default: those in PATH, and pyenv's)
 #
@@ -13,7 +14,7 @@ is_stable() { [[ $(basename "$wheel") == recpack_io-*-cp312-abi3-* ]]; }
 
 mapfile -t pythons < <(bash "$repository/tools/wheel/pythons.sh" 12 "$@")
 if [ ${#pythons[@]} = 0 ]; then
-  echo "NOT TESTED: the stable ABI, for there is no Python from 3.12 on (in PATH or pyenv's, with its headers and venv)"
+  echo "NOT TESTED: the stable ABI and MaxText: no Python from 3.12 on is in PATH or pyenv's, with its headers and venv"
   finish
   exit
 fi
@@ -29,4 +30,13 @@ tested_by() {
 
 tested_by "$newest"
 if [ "$oldest" != "$newest" ]; then tested_by "$oldest" documented reading loading functions threads writing; fi
+
+bash "$repository/bench/peers/setup.sh" maxtext
+maxtext=${RECPACK_VENVS:-$repository/.venvs}/maxtext/bin/python
+site=$repository/build/python/abi3-site
+rm -rf "$site"
+"$maxtext" -m pip install -q --disable-pip-version-check --no-deps --target "$site" "$wheel"
+export RECPACK=$site/bin/recpack
+path+=:$site
+for name in maxtext documented; do tested maxtext "$maxtext" "$name"; done
 finish

@@ -9,8 +9,8 @@ import unittest
 import recpack_io
 from support import main
 
-ADAPTERS = {'vision': ['torch'], 'huggingface': ['huggingface'], 'torchtitan': ['torchtitan'], 'jax': ['jax'], 'ray': ['ray', 'flight'], 'spark': ['spark'],
-            'tf': ['tensorflow']}
+ADAPTERS = {'vision': ['torch'], 'huggingface': ['huggingface'], 'torchtitan': ['torchtitan'], 'jax': ['jax'], 'maxtext': ['maxtext'],
+            'ray': ['ray', 'flight'], 'spark': ['spark'], 'tf': ['tensorflow']}
 MADE_BY_OTHERS = 'Batch', 'BatchArrays', 'Dataset', 'Record', 'Sample'  # no user calls these
 RAISING = 'open', 'pack', 'Writer', 'Loader', 'decode_image'
 
