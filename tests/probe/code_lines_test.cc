@@ -266,6 +266,17 @@ TEST(NameLines, WithoutStepsWhatOthersHandOverIsTheInput) {
       << "this may be the model";
 }
 
+TEST(NameLines, WithoutStepsACallBesideTheModelIsTheHosts) {
+  const TimedEvent step = Sampled("training thread||model|/a/t.py|68|main|step", 0.5);
+  const TimedEvent check = Sampled("training thread|||/a/t.py|19|all_finite|all", 0.5);
+  const TimedEvent get = Sampled("training thread|lock||/a/t.py|20|main|np.asarray", 0.5);
+  const auto decided = [](const std::vector<TimedEvent>& events) {
+    return Decided(Bottleneck::kUnknown, LinesFrom(events), Band::kUnknown).bottleneck;
+  };
+  EXPECT_EQ(decided({step, check}), Bottleneck::kHost);
+  EXPECT_EQ(decided({step, get}), Bottleneck::kUnknown) << "it may wait for the step";
+}
+
 // Keras takes batches within a compiled function; the thread that feeds it waits in Python.
 TEST(NameLines, AnInputThreadThatWaitsForOthersWaitsForTheTraining) {
   const TimedEvent maker = Sampled("thread|||/a/t.py|26|Rows.__getitem__|h5py.Dataset", 1);

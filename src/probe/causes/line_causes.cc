@@ -12,6 +12,7 @@ namespace {
 constexpr double kMost = 0.5;  // of the workers' time
 // The least share that counts beside a model: a device that works for three quarters is the limit.
 constexpr double kBesideModel = 0.25;
+constexpr double kLeastOfModel = 0.02;  // of the training thread's time, if it is seen at all
 
 // Makes it the one cause; the action is chosen by its line.
 void SetCause(Cause cause, Verdict& verdict) {
@@ -33,6 +34,18 @@ void NameFunction(const CodeLine& line, Verdict& verdict) {
            verdict);
 }
 
+// Whether the training thread may be in a step at a line that nothing tells is one: a call of a
+// compiled step would look like the program's own code, and it is waited for elsewhere.
+bool MayBeStep(const CodeLine& line, const std::vector<CodeLine>& lines) {
+  if (line.calling.empty()) return false;
+  double model = 0;
+  for (const CodeLine& other : lines) {
+    if (IsTrainer(other) && other.phase == "model") model += other.share;
+  }
+  const bool knows_model = model >= kLeastOfModel;
+  return !knows_model || line.blocked > 0.5;
+}
+
 // Nothing reports a wait for the input of a program that no known library loads: corrects the cause
 // by the lines, by what the training thread does beside the model, and what it waits for.
 void CorrectCause(const Evidence& evidence, const CodeLine& line, Verdict& verdict) {
@@ -40,10 +53,9 @@ void CorrectCause(const Evidence& evidence, const CodeLine& line, Verdict& verdi
       verdict.bottleneck == Bottleneck::kModel || verdict.bottleneck == Bottleneck::kUnknown;
   if (verdict.band != Band::kUnknown || !may_be_wrong) return;
   const bool makes_batches = line.phase == "generator" || line.phase == "input";
-  // Without steps: a call of a compiled one would look like the program's own code.
   const bool has_steps = !evidence.trainers.empty() || verdict.bottleneck == Bottleneck::kModel;
-  const bool may_be_step = IsTrainer(line) && !makes_batches && !line.calling.empty();
-  if (!has_steps && may_be_step) return;
+  const bool is_own = IsTrainer(line) && !makes_batches;
+  if (!has_steps && is_own && MayBeStep(line, verdict.lines)) return;
   const double share =
       OfTraining(IsTrainer(line) ? line.share : WaitsForOthers(verdict.lines), verdict.lines);
   if (share < kBesideModel) return;

@@ -235,6 +235,36 @@ class Lines(HookTest):
                          ('transform Slow', 'make', 'torchvision.transforms.Slow'))
         self.assertEqual(line.made.rpartition(':')[2], str(self.planted()[0]))
 
+    def test_compiled_functions_of_jax_are_the_model(self):
+        self.module('jaxlib', '''
+            import functools
+            class PjitFunction(functools.partial): pass  # its calls have no frame of Python either
+            ''')
+        told = self.run_program('''
+            import jaxlib
+            class State:
+                step = jaxlib.PjitFunction(time.sleep, 0.005)
+            state = State()
+            def main():
+                large = [State() for _ in range(1000)]
+                local = jaxlib.PjitFunction(time.sleep, 0.005)
+                optimizer = SGD()
+                for _ in range(200):
+                    optimizer.step()
+                    local()
+                    state.step()
+                    time.sleep(0.01)  # planted
+                states = sys.getrefcount(large)
+                print(states, end='')
+            main()
+            ''')
+        lines = collections.Counter()
+        for line, seconds in self.lines(told.events).items():
+            lines[line.part, line.calling] += seconds
+        self.assertEqual({key for key, time in lines.items() if time > 0.02 * sum(lines.values())},
+                         {('model', 'local'), ('model', 'state.step'), ('', 'time.sleep')}, lines)
+        self.assertEqual(told.out.strip(), '2')  # of its own name and the call
+
     def test_a_generator_on_the_training_thread(self):
         told = self.run_program('''
             def batches():

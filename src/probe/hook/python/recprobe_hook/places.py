@@ -9,6 +9,7 @@ import re
 import sys
 
 from .callee import callee_of
+from .compiled import calls_compiled
 from .text import line_of, lines_of
 
 _LIBRARY = os.path.dirname(os.__file__)
@@ -329,6 +330,8 @@ def place_of(innermost):
             place.calling = public_name(about(walk.library))
         elif walk.user is innermost:
             place.calling = callee_of(innermost) or ''
+            if not place.part and calls_compiled(innermost, place.calling):
+                place.part = 'model'
         if walk.transform and walk.library is not None:
             place.calling = walk.package + walk.transform
     elif walk.called and walk.library is not None and \
