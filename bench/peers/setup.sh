@@ -18,7 +18,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venvs=${RECPACK_VENVS:-$(cd "$here/../.." && pwd)/.venvs}
-known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml jax maxtext lightning huggingface torchtitan numba ray spark stores remote samplers trackers typing site)
+known=(tf dali wds py ffcv vision streams safetensors grain prometheus perfetto traceml resiliency jax maxtext lightning huggingface torchtitan numba ray spark stores remote samplers trackers typing site)
 
 say() { echo "peers: $*"; }
 fail() { echo "peers: $*" >&2; exit 2; }
@@ -81,7 +81,7 @@ is_as_it_should_be() {
 
 # Environments that stand on the packages of another one: PyTorch alone is 5 GB.
 declare -A base=([lightning]=vision [huggingface]=vision [torchtitan]=vision [streams]=vision [remote]=vision
-                   [ray]=vision)
+                   [ray]=vision [resiliency]=traceml)
 packages_of() { "$venvs/$1/bin/python" -c 'import site; print(site.getsitepackages()[0])'; }
 
 ffcv=ffcv==1.0.2
