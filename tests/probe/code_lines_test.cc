@@ -329,6 +329,22 @@ TEST(NameLines, OthersThatTakeTheProcessorsComeFirst) {
   EXPECT_EQ(verdict.cure, "the usual");
 }
 
+TEST(FindOwnLine, IsOfWhatNoOtherProcessRuns) {
+  const auto in = [](int process, const char* text, double seconds) {
+    TimedEvent event = Sampled(text, seconds);
+    event.process = process;
+    return event;
+  };
+  const char* const shared = "training thread||model|/a/t.py|100|forward|torch.relu";
+  const char* const slow = "training thread||model|/a/t.py|102|forward|torch.sort";
+  const char* const backward = "thread|||/a/t.py|88|Costly.backward|torch.sort";
+  const auto lines = LinesFrom({in(10, shared, 3), in(11, shared, 3), in(11, slow, 1),
+                                in(10, backward, 2), in(10, kGetItem, 9)});
+  EXPECT_EQ(FindOwnLine(lines, 11).value().line, 102);
+  EXPECT_EQ(FindOwnLine(lines, 10).value().line, 88) << "workers make the input";
+  EXPECT_FALSE(FindOwnLine(lines, 12));
+}
+
 TEST(LineText, FilesOfOneNameAreToldApart) {
   const auto lines = LinesFrom({Sampled("worker||__getitem__|/a/data.py|1|f|", 0.5),
                                 Sampled("worker||__getitem__|/b/data.py|2|g|", 0.5)});

@@ -100,6 +100,40 @@ TEST(Hang, AWaitForInputThatDoesNotEnd) {
   EXPECT_THAT(Decide(evidence).notes, Not(Contains(HasSubstr("hangs"))));
 }
 
+TEST(Hang, AllTrainingThreadsStandStill) {
+  const auto still = [](int process, const char* phase, int line) {
+    return Standstill{.process = process,
+                      .seconds = 39,
+                      .blocked = 1,
+                      .line = {.role = kTrainerRole,
+                               .phase = phase,
+                               .file = "/a/train.py",
+                               .line = line,
+                               .function = "train",
+                               .calling = "recv",
+                               .made = {},
+                               .waits = "socket"}};
+  };
+  std::vector<TrainerSteps> trainers = Trainers({.device = 95 * kMs});
+  trainers.push_back(trainers.front());
+  trainers[0].process = 10;
+  trainers[1].process = 11;
+  Evidence evidence{.trainers = trainers,
+                    .silence = Silence{.since = 10 * kSecond, .until = 50 * kSecond},
+                    .standstills = {still(10, "model", 5), still(11, "", 7)}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kHang);
+  EXPECT_EQ(verdict.rank, 1);
+  EXPECT_THAT(verdict.evidence, Contains("the training thread of process 11 waits at train.py:7 in "
+                                         "`train`, calling recv (socket)"));
+  evidence.standstills[1].line.phase = "model";
+  EXPECT_EQ(Decide(evidence).rank, std::nullopt) << "all wait in the exchange";
+  evidence.standstills[1].blocked = 0.9;
+  EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kHang) << "it computes at times";
+  evidence.standstills.pop_back();
+  EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kHang) << "nothing is known of one";
+}
+
 TEST(Moving, CopiesOnDevicesAreALineOfTheirOwn) {
   const Verdict between =
       Decide({.trainers = Trainers({.device_copies = 40 * kMs, .device = 50 * kMs})});

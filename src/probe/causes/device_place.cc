@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "recpack/base/median.h"
 #include "src/base/format.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/share/slow_rank.h"
@@ -15,17 +14,6 @@ constexpr double kShared = 0.05;          // of all devices' work, outside the b
 constexpr double kAtOnce = 1.15;          // devices that compute at a time
 constexpr double kMostly = 0.5;           // of the time
 constexpr double kSlower = 0.97;          // of the highest clock
-constexpr double kLongSilence = 20;       // steps
-constexpr double kShortestSilence = 5;    // seconds
-
-double MedianStep(const std::vector<TrainerSteps>& trainers) {
-  std::vector<double> durations;
-  for (const TrainerSteps& trainer : trainers) {
-    durations.reserve(durations.size() + trainer.steps.size());
-    for (const StepRecord& step : trainer.steps) durations.push_back(Seconds(step.duration()));
-  }
-  return Median(std::move(durations));
-}
 
 }  // namespace
 
@@ -101,36 +89,6 @@ bool ClockIsThrottled(const Evidence& evidence, double device, Found& found) {
     return true;
   }
   return false;
-}
-
-bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, Found& found) {
-  if (!evidence.silence) return false;
-  const Silence& silence = *evidence.silence;
-  const double lasted = Seconds(silence.until - silence.since);
-  const double step = MedianStep(trainers);
-  if (lasted < std::max(kShortestSilence, kLongSilence * step)) return false;
-  std::vector<std::string> signs;
-  if (silence.in_input) {
-    signs.push_back("the last event is a wait for input, which has not ended");
-  }
-  for (const GpuUse& gpu : evidence.gpus) {
-    // Spinning must last for most of the silence.
-    if (!gpu.spins_since || Seconds(silence.until - *gpu.spins_since) < kMostly * lasted) continue;
-    signs.push_back(
-        format("GPU {} reports that kernels run all the time but hardly access memory: they wait "
-               "for something",
-               gpu.device));
-  }
-  const std::string quiet =
-      format("the program ran but reported nothing in the last {:.0f} s; a step takes {:.3f} s",
-             lasted, step);
-  if (signs.empty()) {
-    found.notes.push_back(quiet + ": this is an evaluation or a checkpoint, or it hangs");
-    return false;
-  }
-  signs.insert(signs.begin(), quiet);
-  found.causes.push_back({.bottleneck = Bottleneck::kHang, .evidence = std::move(signs)});
-  return true;
 }
 
 }  // namespace recpack::probe

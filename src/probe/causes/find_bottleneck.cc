@@ -213,7 +213,13 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
                             .work = waited_for,
                             .pipeline = MakePipeline(evidence, trainers, verdict, waited_for)};
   Found found;
-  if (Hangs(evidence, trainers, found)) return Adopt(situation, std::move(found), verdict);
+  if (Hangs(evidence, trainers, found)) {
+    Adopt(situation, std::move(found), verdict);
+    if (const auto stuck = FindStuck(evidence, trainers)) {
+      verdict.rank = RankNumber(evidence, trainers, *stuck);
+    }
+    return;
+  }
   if (!input) {
     FindOtherCauses(situation, found);
     Adopt(situation, std::move(found), verdict);

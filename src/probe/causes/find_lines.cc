@@ -9,11 +9,13 @@
 namespace recpack::probe {
 namespace {
 
-constexpr double kMuch = 0.1;  // of the time of the threads of its role
+constexpr double kMuch = 0.1;        // of the time of the threads of its role
+constexpr double kMuchOfOne = 0.05;  // of the time of the threads of all processes
+constexpr double kMostlyBlocked = 0.5;
 constexpr std::string_view kImport = "import";
 
 // Whose lines may be the cause.
-enum class Where : uint8_t { kNowhere, kInput, kStart, kThreads, kTrainer, kLoop, kEither };
+enum class Where : uint8_t { kNowhere, kInput, kStart, kThreads, kTrainer, kStuck, kLoop, kEither };
 
 bool IsInput(Band band) { return band == Band::kModerately || band == Band::kHighly; }
 
@@ -42,6 +44,8 @@ Where PlaceOfCause(const Verdict& verdict) {
     case Bottleneck::kTrainingThread:
     case Bottleneck::kHost:
       return Where::kTrainer;
+    case Bottleneck::kHang:
+      return Where::kStuck;
     case Bottleneck::kUnknown:
     case Bottleneck::kInterference:
     case Bottleneck::kQuota:
@@ -114,6 +118,7 @@ std::optional<CodeLine> FindCause(const std::vector<CodeLine>& lines, Where wher
   if (where == Where::kThreads) return FindFunction(lines, {kInputRole, kThreadRole});
   auto own = FindFunction(lines, {kTrainerRole, kProgramRole});
   if (where == Where::kLoop || where == Where::kTrainer) return own;
+  if (where == Where::kStuck) return own && own->blocked > kMostlyBlocked ? own : std::nullopt;
   if (where == Where::kEither && own && own->share > WaitsForOthers(lines)) return own;
   auto others = FindFunction(lines, {kWorkerRole, kInputRole});
   if (others) return others;
@@ -128,6 +133,24 @@ std::optional<CodeLine> FindCause(const std::vector<CodeLine>& lines, Where wher
 }
 
 }  // namespace
+
+std::optional<CodeLine> FindOwnLine(const std::vector<CodeLine>& lines, int process) {
+  // By file and line: one may call several functions of libraries.
+  std::map<std::pair<std::string, int>, CodeLine> places;
+  for (const CodeLine& line : lines) {
+    if (line.in_several || line.process != process) continue;
+    if (!IsTrainer(line) && line.role != kThreadRole) continue;  // backward has threads of its own
+    if (line.phase == "next batch" || line.phase == kImport || IsHandingOver(line)) continue;
+    const auto [found, is_new] = places.try_emplace({line.file, line.line}, line);
+    if (is_new) continue;
+    found->second.share += line.share;
+    found->second.seconds += line.seconds;
+  }
+  const auto most =
+      std::ranges::max_element(places, {}, [](const auto& place) { return place.second.seconds; });
+  if (most == places.end() || most->second.share < kMuchOfOne) return {};
+  return most->second;
+}
 
 bool IsTrainer(const CodeLine& line) {
   return line.role == kTrainerRole || line.role == kProgramRole;

@@ -13,6 +13,10 @@ namespace recpack::probe {
 // with its shares, at the longest of its lines. Returns nullopt if none takes a tenth.
 std::optional<CodeLine> FindLine(const Verdict& verdict);
 
+// Returns the function in which a process of several that train together spends most time, of those
+// that no other one of them runs. Returns nullopt if none takes a twentieth of its role's time.
+std::optional<CodeLine> FindOwnLine(const std::vector<CodeLine>& lines, int process);
+
 // Tells whether the training thread was there.
 bool IsTrainer(const CodeLine& line);
 

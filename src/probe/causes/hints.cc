@@ -34,14 +34,21 @@ std::string AgainstHigh(const Verdict& verdict) {
   return "any running kernel counts, however small";
 }
 
-std::string GrowthText(const MemoryGrowth& growth) {
+// " (rank 1)", where there are several.
+std::string RankText(const Evidence& evidence, int process) {
+  const auto found = std::ranges::find(evidence.ranks, process, &ProcessRank::process);
+  return found == evidence.ranks.end() || found->size < 2 ? "" : format(" (rank {})", found->rank);
+}
+
+std::string GrowthText(const MemoryGrowth& growth, const Evidence& evidence) {
   const Estimate& rate = growth.bytes_per_step;
   std::string text = format(
-      "memory of process {} grows by {} a step [{}, {}], {} since {} after the first step: "
+      "memory of process {}{} grows by {} a step [{}, {}], {} since {} after the first step: "
       "something keeps what each step makes (losses with their graph, lists, arrays that "
       "become new tensors each time)",
-      growth.process, BytesText(rate.value), BytesText(rate.low), BytesText(rate.high),
-      BytesText(growth.grown), DurationText(growth.since_s));
+      growth.process, RankText(evidence, growth.process), BytesText(rate.value),
+      BytesText(rate.low), BytesText(rate.high), BytesText(growth.grown),
+      DurationText(growth.since_s));
   if (growth.full_in_s > 0) {
     text += format("; at this rate none is left in {}", DurationText(growth.full_in_s));
   }
@@ -53,7 +60,7 @@ std::string GrowthText(const MemoryGrowth& growth) {
 std::vector<std::string> MakeHints(const Evidence& evidence, const Verdict& verdict) {
   std::vector<std::string> hints;
   for (const MemoryGrowth& growth : evidence.growths) {
-    hints.push_back(GrowthText(growth));
+    hints.push_back(GrowthText(growth, evidence));
   }
   bool low = false;
   for (const GpuUse& gpu : evidence.gpus) {

@@ -8,6 +8,8 @@
 namespace recpack::probe {
 namespace {
 
+constexpr double kLeastWork = 0.25;  // threads at work, of the share of time that waits for them
+
 // Time over which work was observed. Workers that restart each epoch run one after the other, so
 // their times must not be added up.
 double ObservedSeconds(const Evidence& evidence) {
@@ -28,6 +30,10 @@ void InputWorkInPython(const Situation& situation, Found& found) {
     waiting += work.waiting * work.seconds;
   }
   if (working <= 0) return;
+  // Threads that hardly work are not what is waited for, such as those of workers that have just
+  // been started.
+  const double threads_at_work = working / ObservedSeconds(situation.evidence);
+  if (threads_at_work < kLeastWork * situation.verdict.input_share.value) return;
   for (const auto& [place, seconds] : threads) {
     if (place == Bottleneck::kUnknown || seconds <= 0) continue;
     const double share = seconds / working;
@@ -39,7 +45,7 @@ void InputWorkInPython(const Situation& situation, Found& found) {
              format("the threads that make the input worked {} of their time, and {} of that in {}",
                     Percent(working / (working + waiting)), Percent(share), BottleneckName(place)),
              format("{:.1f} such threads worked on average, according to their Python stacks",
-                    working / ObservedSeconds(situation.evidence))}});
+                    threads_at_work)}});
   }
 }
 

@@ -1,12 +1,14 @@
 #include "src/probe/causes/name_lines.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "src/base/format.h"
 #include "src/probe/causes/find_lines.h"
 #include "src/probe/causes/line_causes.h"
+#include "src/probe/share/hidden_ranks.h"
 #include "src/probe/verdict/line_text.h"
 
 namespace recpack::probe {
@@ -53,18 +55,31 @@ std::string CureOfLine(const CodeLine& line, const std::vector<CodeLine>& lines,
   return verdict.cure.empty() ? own : format("{}; else: {}", own, verdict.cure);
 }
 
+// The process of the rank that the others wait for.
+std::optional<int> SlowProcess(const Evidence& evidence, const Verdict& verdict) {
+  if (verdict.bottleneck != Bottleneck::kSlowRank || !verdict.rank) return {};
+  for (size_t i = 0; i < evidence.trainers.size(); ++i) {
+    if (RankNumber(evidence, evidence.trainers, i) == *verdict.rank) {
+      return evidence.trainers[i].process;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void NameLines(const Evidence& evidence, Verdict& verdict) {
   verdict.lines = evidence.lines;
-  const auto cause = verdict.line = FindLine(verdict);
+  const auto slow = SlowProcess(evidence, verdict);
+  const auto cause = verdict.line = slow ? FindOwnLine(verdict.lines, *slow) : FindLine(verdict);
   if (!cause) return;
   FindCauseByLine(evidence, *cause, verdict);
   // Where others take the processors, the line is only where that hurts.
   const bool others =
       verdict.bottleneck == Bottleneck::kInterference || verdict.bottleneck == Bottleneck::kQuota;
   const auto at = others ? verdict.evidence.end() : verdict.evidence.begin();
-  verdict.evidence.insert(at, CauseText(*cause, verdict.lines));
+  verdict.evidence.insert(
+      at, CauseText(*cause, verdict.lines) + (slow ? "; no other trainer runs that" : ""));
   // Nobody waits for the makers of a training that its model limits.
   if (others || (verdict.bottleneck == Bottleneck::kModel && !IsTrainer(*cause))) return;
   verdict.cure = CureOfLine(*cause, verdict.lines, verdict);

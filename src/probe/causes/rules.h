@@ -101,6 +101,11 @@ bool ClockIsThrottled(const Evidence& evidence, double device, Found& found);
 // No step ends any more, and the last event is a wait for input or GPUs spin.
 bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, Found& found);
 
+// Returns the trainer that the others wait for in the exchange, where it stands still; nullopt if
+// that is not known.
+std::optional<size_t> FindStuck(const Evidence& evidence,
+                                const std::vector<TrainerSteps>& trainers);
+
 // The common rule of thumb "a GPU below 80 % may wait for its input: look at the processors and at
 // file I/O", with what contradicts it: a line per GPU, and per busy resource. For information only.
 std::vector<std::string> MakeHints(const Evidence& evidence, const Verdict& verdict);

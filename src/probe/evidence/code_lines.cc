@@ -26,6 +26,7 @@ enum class NamePart : size_t {
   kMade
 };
 constexpr size_t kPlaceParts = 9;
+constexpr size_t kMostRecent = 20'000;
 
 // A thread that waits for a processor could run.
 bool IsBlocked(const std::string& waits) { return !waits.empty() && waits != "processor"; }
@@ -59,10 +60,49 @@ LineSamples::Sums* LineSamples::Find(const TimedEvent& event) {
     const std::string& number = part(NamePart::kLine);
     std::from_chars(number.data(), number.data() + number.size(), line.line);
   }
+  line.in_several |= line.process != 0 && line.process != event.process;
   line.process = event.process;
   line.seconds += seconds;
   if (IsBlocked(part(NamePart::kWaits))) sums.waits[part(NamePart::kWaits)] += seconds;
+  if (line.role == kTrainerRole) Remember(event, sums, part(NamePart::kWaits), seconds);
   return &sums;
+}
+
+void LineSamples::Remember(const TimedEvent& event, const Sums& sums, const std::string& waits,
+                           double seconds) {
+  recent_.push_back({.process = event.process,
+                     .end = event.event.end,
+                     .seconds = seconds,
+                     .blocked = IsBlocked(waits) && waits != "I/O",
+                     .sums = &sums});
+  const int64_t oldest = event.event.end - kRemembered * 1'000'000'000;
+  while (recent_.size() > kMostRecent || recent_.front().end < oldest) recent_.pop_front();
+}
+
+std::vector<Standstill> LineSamples::Since(int64_t when) const {
+  std::map<int, Standstill> found;
+  std::map<std::pair<int, const Sums*>, double> longest;
+  for (const Recent& recent : recent_) {
+    if (recent.end <= when) continue;
+    Standstill& still = found[recent.process];
+    still.process = recent.process;
+    still.seconds += recent.seconds;
+    if (recent.blocked) still.blocked += recent.seconds;
+    longest[{recent.process, recent.sums}] += recent.seconds;
+  }
+  std::vector<Standstill> all;
+  for (auto& [process, still] : found) {
+    double most = 0;
+    for (const auto& [place, seconds] : longest) {
+      if (place.first != process || seconds <= most) continue;
+      most = seconds;
+      still.line = place.second->line;
+      still.line.waits = place.second->waits.empty() ? "" : place.second->waits.begin()->first;
+    }
+    if (still.seconds > 0) still.blocked /= still.seconds;
+    all.push_back(std::move(still));
+  }
+  return all;
 }
 
 void LineSamples::Take(std::vector<TimedEvent>& events) {

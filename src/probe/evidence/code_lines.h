@@ -1,6 +1,8 @@
 // Collector of the places in the program's code that the hook in Python programs samples.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,8 +20,9 @@ inline constexpr char kThreadRole[] = "thread";  // any other that runs the prog
 
 // A line of the program, and the time that the threads of a role spent at it.
 struct CodeLine {
-  int process = 0;   // one that was there
-  std::string role;  // of the constants above
+  int process = 0;          // one that was there
+  bool in_several = false;  // processes
+  std::string role;         // of the constants above
   // Part of the input or of the loop: "__getitem__", "transform RandomCrop", "collate_fn",
   // "generator", "model", "next batch", ...; empty: unknown.
   std::string phase;
@@ -34,6 +37,14 @@ struct CodeLine {
   std::string waits;    // for what, most of that time: "sleep", "lock", "I/O", ...
 };
 
+// Where the training thread of a process was in the last time.
+struct Standstill {
+  int process = 0;
+  double seconds = 0;  // that were sampled
+  double blocked = 0;  // share of these in which it waited, but not for a disk
+  CodeLine line;       // where it was for longest
+};
+
 // Sums up the samples of places. Takes bounded memory. Not thread-safe.
 class LineSamples {
  public:
@@ -44,15 +55,30 @@ class LineSamples {
   // did before it trained is left out if anything trained.
   std::vector<CodeLine> Lines() const;
 
+  // Returns where training threads were since a moment (CLOCK_MONOTONIC, ns), by process. Samples
+  // older than kRemembered seconds before the last one may be missing.
+  std::vector<Standstill> Since(int64_t when) const;
+  static constexpr int64_t kRemembered = 120;
+
  private:
   struct Sums {
     CodeLine line;
     std::map<std::string, double> waits;  // seconds by what the thread waited for
   };
+  struct Recent {
+    int process;
+    int64_t end;
+    double seconds;
+    bool blocked;
+    const Sums* sums;
+  };
   Sums* Find(const TimedEvent& event);
+  void Remember(const TimedEvent& event, const Sums& sums, const std::string& waits,
+                double seconds);
 
   std::map<std::string, Sums> sums_;     // by name without what it waits for
   std::map<std::string, double> roles_;  // seconds
+  std::deque<Recent> recent_;            // of training threads
 };
 
 }  // namespace recpack::probe

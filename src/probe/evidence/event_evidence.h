@@ -24,6 +24,9 @@ class EventEvidence {
   // Sets locks, input_works, lines, ranks, settings and exchanges.
   void AddTo(Evidence& evidence) const;
 
+  // As LineSamples::Since().
+  std::vector<Standstill> Since(int64_t when) const { return lines_.Since(when); }
+
   const KeptEvents& kept() const noexcept { return kept_; }
 
  private:

@@ -100,6 +100,7 @@ struct Evidence {
   std::vector<InputSettings> settings;  // per process that reports them
   std::vector<GradientExchange> exchanges;  // per process that reports them
   std::optional<Silence> silence;           // at the end
+  std::vector<Standstill> standstills;      // in that time, of Python programs with the hook
   std::vector<Period> periods;              // of device activity; only if no steps were reported
   std::vector<MemoryGrowth> growths;        // of training processes
   // Whether the machine has accelerators. Without any, the training thread computes the step

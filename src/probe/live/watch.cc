@@ -134,6 +134,7 @@ struct Watch::State {
     const std::vector<std::string> lost =
         options.events.empty() ? std::vector<std::string>() : Lost(options.events);
     if (lost.empty()) evidence.silence = silence.Find(evidence.trainers);
+    if (evidence.silence) evidence.standstills = told.Since(evidence.silence->since);
     SelectTraining(which, evidence);
     const Interval time = TimeOfSteps(evidence.trainers);
     evidence.gpus = gpus.Uses(time.begin, time.end);
