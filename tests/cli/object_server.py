@@ -27,6 +27,7 @@ from planted_link import Link
 
 ACCESS, SECRET, TOKEN, REGION = 'TESTKEY', 'test/secret+key', 'test/token==', 'eu-central-1'
 FAULTS = ('cut', '503', '500', 'reset', 'wrong_range', 'truncated', 'corrupt')
+ROLE = 'arn:aws:iam::1:role/trainer'  # which ACCESS may assume
 STALL = 5  # seconds without an answer, for the fault 'stall'
 
 
@@ -267,7 +268,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.path != '/':
             return self.write(body)
         form = dict(urllib.parse.parse_qsl(body.decode()))
-        if form.get('Action') != 'AssumeRoleWithWebIdentity' or form.get('WebIdentityToken') != 'web/token+':
+        if form.get('Action') == 'AssumeRole':
+            refused = self.refusal(urllib.parse.urlsplit(self.path), body)
+            if refused or form['RoleArn'] != ROLE or form.get('ExternalId') != 'external':
+                return self.send(*(refused or (403, _error('AccessDenied', 'another role'))))
+        elif form.get('Action') != 'AssumeRoleWithWebIdentity' or form.get('WebIdentityToken') != 'web/token+':
             return self.send(403, _error('AccessDenied', 'another token'))
         members = ''.join(f'<{name}>{value}</{name}>' for name, value in json.loads(self.of.given('SessionToken')).items())
         return self.send(200, f'<R><Credentials>{members}</Credentials></R>'.encode())
@@ -283,7 +288,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Value of a header that Amazon and Google name alike."""
         return self.headers.get(f'x-amz-{name}', self.headers.get(f'x-goog-{name}', default))
 
-    def refusal(self, parts):
+    def refusal(self, parts, body=None):
         """Status and body of the answer to a request that is not signed right; None if it is."""
         prefixes = {name.lower()[:6] for name in self.headers}
         if {'x-amz-', 'x-goog'} <= prefixes:
@@ -292,17 +297,19 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if authorization.startswith('Bearer '):
             is_right = authorization == f'Bearer {google_services.BEARER}' and 'x-amz-' not in prefixes
             return None if is_right else (401, _error('AuthenticationRequired', 'another token'))
-        refused = self.refusal_of_signature(parts, authorization)
+        refused = self.refusal_of_signature(parts, authorization, body)
         return (403, _error(*refused)) if refused else None
 
-    def refusal_of_signature(self, parts, authorization):
-        """Code and message for a wrong signature; None for the right one."""
-        given = re.fullmatch(r'(AWS4|GOOG4)-HMAC-SHA256 Credential=([^/]+)/(\d+)/([^/]+)/(s3|storage)/(aws|goog)4_request, '
+    def refusal_of_signature(self, parts, authorization, body):
+        """Code and message for a wrong signature; None for the right one. `body`: of a service that has no header
+        with its hash."""
+        given = re.fullmatch(r'(AWS4|GOOG4)-HMAC-SHA256 Credential=([^/]+)/(\d+)/([^/]+)/(s3|sts|storage)/(aws|goog)4_request, '
                              r'SignedHeaders=([^,]+), Signature=([0-9a-f]{64})', authorization)
         if not given:
             return 'AccessDenied', 'the request is not signed'
         version, access, day, region, service, owner, names, signature = given.groups()
-        if (version, service, owner) not in (('AWS4', 's3', 'aws'), ('GOOG4', 'storage', 'goog')):
+        wanted = ('GOOG4', 'storage', 'goog') if version == 'GOOG4' else ('AWS4', 's3' if body is None else 'sts', 'aws')
+        if (version, service, owner) != wanted:
             return 'AuthorizationHeaderMalformed', 'it is for two services'
         if access != ACCESS:
             return 'InvalidAccessKeyId', 'there is no such key'
@@ -319,7 +326,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                                 for name, value in urllib.parse.parse_qsl(parts.query, keep_blank_values=True)))
         headers = ''.join(f'{name}:{" ".join(self.headers[name].split())}\n' for name in names.split(';'))
         canonical = '\n'.join([self.command, parts.path, query, headers, names,
-                               self.headers[f'{extension}content-sha256']])
+                               self.headers[f'{extension}content-sha256'] if body is None else
+                               hashlib.sha256(body).hexdigest()])
         text = '\n'.join([f'{version}-HMAC-SHA256', stamp, f'{day}/{region}/{service}/{owner}4_request',
                           hashlib.sha256(canonical.encode()).hexdigest()])
         key = f'{version}{SECRET}'.encode()

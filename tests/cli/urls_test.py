@@ -1,6 +1,7 @@
 """Data sets at URLs: the same bytes as from the disk, through faults, and errors that say what to do."""
 import contextlib
 import http.server
+import json
 import os
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import time
 import unittest
 import urllib.request
 
-from object_server import SECRET, Faults
+from object_server import ACCESS, ROLE, SECRET, Faults
 from store_case import StoreCase
 from support import CIFAR, GOLDEN, RECPACK
 
@@ -412,6 +413,34 @@ class Identities(Urls):
             self.fails('ls', 's3://nobucket/data', env={**self.env, **env}, saying='no such bucket')
             done = self.run_recpack('ls', 's3://bucket/data', env={**self.env, **env, 'AWS_REGION': 'x'}, code=2)
             self.assertIn(f'credentials are those of {source}', done.stderr)
+
+    def test_roles_of_profiles(self):
+        self.serve_without_keys()
+        keys = f'aws_access_key_id = {ACCESS}\naws_secret_access_key = {SECRET}\n'
+        (self.folder / 'keys').write_text(json.dumps({'Version': 1, 'AccessKeyId': ACCESS, 'SecretAccessKey': SECRET}))
+        (self.folder / 'web').write_text('web/token+\n')
+        role = f'[profile trainer]\nrole_arn = {ROLE}\nexternal_id = external\n'
+        env = {**self.env, 'AWS_CONFIG_FILE': str(self.folder / 'config'), 'AWS_PROFILE': 'trainer',
+               'AWS_ENDPOINT_URL_STS': self.env['AWS_ENDPOINT_URL']}
+        for config in (f'[profile me]\n{keys}{role}source_profile = me\n',
+                       f'{role}source_profile = trainer\n{keys}',
+                       f'[profile me]\ncredential_process = cat {self.folder}/keys\n{role}source_profile = me\n',
+                       f'{role}web_identity_token_file = {self.folder}/web\n'):
+            (self.folder / 'config').write_text(config)
+            self.run_recpack('ls', 's3://bucket/data', env=env)
+            done = self.run_recpack('ls', 's3://bucket/data', env={**env, 'AWS_REGION': 'x'}, code=2)
+            self.assertIn(f'the role {ROLE} of the profile', done.stderr)
+        other = role.replace('external\n', 'other\n')
+        for config, saying in (
+                (f'{role}source_profile = nobody\n', "no profile 'nobody', the source_profile of 'trainer'"),
+                (role, 'a role_arn, but nothing that assumes it; add source_profile'),
+                (f'{role}mfa_serial = x\nsource_profile = me\n', 'asks for a code (mfa_serial); write credential_process'),
+                ('[profile trainer]\nsso_session = x\n', 'signs in with SSO; write credential_process = aws configure'),
+                (f'{role}credential_source = Environment\n', 'there are no credentials that may assume it'),
+                (f'[profile me]\n{keys}{other}source_profile = me\n', 'HTTP status 403')):
+            (self.folder / 'config').write_text(config)
+            with self.subTest(saying):
+                self.fails('ls', 's3://bucket/data', env=env, saying=saying)
 
     def test_credentials_are_renewed_before_they_expire(self):
         server = self.serve_without_keys()

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdio>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "src/remote/identity/answers.h"
 #include "src/remote/sign/sign_v4.h"
+#include "src/remote/url/url.h"
 
 namespace recpack::remote {
 namespace {
@@ -13,6 +15,9 @@ namespace {
 constexpr size_t kMostOutput = 1 << 20;
 constexpr char kInstance[] = "http://169.254.169.254";
 constexpr char kContainers[] = "http://169.254.170.2";
+constexpr char kStsVersion[] = "2011-06-15";
+constexpr char kContentType[] = "Content-Type";
+constexpr char kForm[] = "application/x-www-form-urlencoded";
 
 // Parses the JSON of containers, instances and processes.
 Credentials FromJson(const std::string& text, const char* token_name, const std::string& source) {
@@ -46,23 +51,35 @@ std::string Element(const std::string& xml, const std::string& name) {
   return xml.substr(begin + open.size(), end - begin - open.size());
 }
 
-Credentials FromWebIdentity(const Environment& environment, const std::string& region,
-                            const std::string& source) {
-  std::string endpoint = environment("AWS_ENDPOINT_URL_STS");
-  if (endpoint.empty()) endpoint = "https://sts." + region + ".amazonaws.com";
-  std::string session = environment("AWS_ROLE_SESSION_NAME");
-  if (session.empty()) session = "recpack";
-  const std::string body =
-      CanonicalQuery({{"Action", "AssumeRoleWithWebIdentity"},
-                      {"Version", "2011-06-15"},
-                      {"RoleArn", environment("AWS_ROLE_ARN")},
-                      {"RoleSessionName", session},
-                      {"WebIdentityToken", ReadText(environment("AWS_WEB_IDENTITY_TOKEN_FILE"))}});
-  const auto answer = Ask({.method = "POST",
-                           .url = endpoint + "/",
-                           .headers = {"Content-Type: application/x-www-form-urlencoded"},
-                           .body = body},
-                          source);
+std::string StsEndpoint(const Environment& environment, const std::string& region) {
+  const std::string named = environment("AWS_ENDPOINT_URL_STS");
+  return named.empty() ? "https://sts." + region + ".amazonaws.com" : named;
+}
+
+std::string SessionName(const std::string& given) { return given.empty() ? "recpack" : given; }
+
+// Asks the token service; `by`: who signs, nullopt: nobody.
+Credentials AskSts(const Headers& form, const std::optional<Credentials>& by,
+                   const Environment& environment, const std::string& region,
+                   const std::string& source) {
+  const std::string endpoint = StsEndpoint(environment, region);
+  Request request{.method = "POST",
+                  .url = endpoint + "/",
+                  .headers = {std::string(kContentType) + ": " + kForm},
+                  .body = CanonicalQuery(form)};
+  if (by) {
+    const RequestToSign to_sign{.method = "POST",
+                                .host = ParseUrl(endpoint).host,
+                                .path = "/",
+                                .query = {},
+                                .headers = {{kContentType, kForm}},
+                                .payload_sha256 = HexSha256(request.body)};
+    const SigningScope scope{.region = region, .service = "sts", .time = std::time(nullptr)};
+    for (const auto& [name, value] : SignV4(to_sign, scope, *by)) {
+      request.headers.push_back(name + ": " + value);
+    }
+  }
+  const auto answer = Ask(request, source);
   const std::string& xml = answer->text();
   Credentials found{.access = Element(xml, "AccessKeyId"),
                     .secret = Element(xml, "SecretAccessKey"),
@@ -70,6 +87,17 @@ Credentials FromWebIdentity(const Environment& environment, const std::string& r
                     .expires = ParseTime(Element(xml, "Expiration"))};
   if (found.access.empty()) FailSource(source, "its answer has no AccessKeyId");
   return found;
+}
+
+Credentials FromWebIdentity(const std::string& file, const std::string& role,
+                            const std::string& session, const Environment& environment,
+                            const std::string& region, const std::string& source) {
+  return AskSts({{"Action", "AssumeRoleWithWebIdentity"},
+                 {"Version", kStsVersion},
+                 {"RoleArn", role},
+                 {"RoleSessionName", SessionName(session)},
+                 {"WebIdentityToken", ReadText(file)}},
+                {}, environment, region, source);
 }
 
 Credentials FromContainer(const Environment& environment, const std::string& source) {
@@ -101,9 +129,42 @@ std::optional<Credentials> FromInstance(const Environment& environment, const st
   return FromJson(answer->text(), "Token", source);
 }
 
+std::optional<Credentials> FromEnvironment(const Environment& environment) {
+  const std::string access = environment("AWS_ACCESS_KEY_ID");
+  if (access.empty()) return {};
+  return Credentials{access, environment("AWS_SECRET_ACCESS_KEY"), environment("AWS_SESSION_TOKEN"),
+                     0};
+}
+
+Credentials FromRole(const AssumedRole& role, const Environment& environment,
+                     const std::string& region, const std::string& source) {
+  if (!role.web_identity_file.empty()) {
+    return FromWebIdentity(role.web_identity_file, role.arn, role.session, environment, region,
+                           source);
+  }
+  std::optional<Credentials> by = role.by;
+  if (!by && !role.process.empty()) by = FromProcess(role.process, source);
+  if (role.source == "Environment") by = FromEnvironment(environment);
+  if (role.source == "Ec2InstanceMetadata") by = FromInstance(environment, source);
+  if (role.source == "EcsContainer") by = FromContainer(environment, source);
+  if (!by) FailSource(source, "there are no credentials that may assume it");
+  Headers form = {{"Action", "AssumeRole"},
+                  {"Version", kStsVersion},
+                  {"RoleArn", role.arn},
+                  {"RoleSessionName", SessionName(role.session)}};
+  if (!role.external_id.empty()) form.emplace_back("ExternalId", role.external_id);
+  return AskSts(form, by, environment, region, source);
+}
+
 }  // namespace
 
 CredentialSource FindAwsSource(const StoreSettings& settings, const Environment& environment) {
+  if (settings.role) {
+    const std::string name = "the role " + settings.role->arn + " of the profile";
+    return {name, [=, role = *settings.role, region = settings.region] {
+              return FromRole(role, environment, region, name);
+            }};
+  }
   if (!settings.credential_process.empty()) {
     const std::string name = "the profile's credential_process";
     return {name,
@@ -111,8 +172,11 @@ CredentialSource FindAwsSource(const StoreSettings& settings, const Environment&
   }
   if (!environment("AWS_WEB_IDENTITY_TOKEN_FILE").empty() && !environment("AWS_ROLE_ARN").empty()) {
     const std::string name = "the web identity (AWS_WEB_IDENTITY_TOKEN_FILE)";
-    return {name,
-            [=, region = settings.region] { return FromWebIdentity(environment, region, name); }};
+    return {name, [=, region = settings.region] {
+              return FromWebIdentity(
+                  environment("AWS_WEB_IDENTITY_TOKEN_FILE"), environment("AWS_ROLE_ARN"),
+                  environment("AWS_ROLE_SESSION_NAME"), environment, region, name);
+            }};
   }
   if (!environment("AWS_CONTAINER_CREDENTIALS_FULL_URI").empty() ||
       !environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").empty()) {

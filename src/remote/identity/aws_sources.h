@@ -6,6 +6,8 @@
 namespace recpack::remote {
 
 // Returns the first of:
+// - the profile's role, by AssumeRole of STS (AWS_ENDPOINT_URL_STS), or by
+//   AssumeRoleWithWebIdentity;
 // - the profile's `credential_process`, whose output is the JSON of its documentation;
 // - AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN (and AWS_ROLE_SESSION_NAME), as Kubernetes sets
 //   them: AssumeRoleWithWebIdentity of STS (AWS_ENDPOINT_URL_STS);

@@ -20,8 +20,8 @@ constexpr char kReadWrite[] = "https://www.googleapis.com/auth/devstorage.read_w
 constexpr char kAll[] = "https://www.googleapis.com/auth/cloud-platform";
 constexpr int64_t kLifetime = 3600;  // seconds, the most
 
-constexpr char kForm[] = "Content-Type: application/x-www-form-urlencoded";
-constexpr char kJson[] = "Content-Type: application/json";
+constexpr char kFormHeader[] = "Content-Type: application/x-www-form-urlencoded";
+constexpr char kJsonHeader[] = "Content-Type: application/json";
 
 // Text of a member that the file or answer must have.
 std::string Needed(const Json& object, const char* key, const std::string& source) {
@@ -44,7 +44,7 @@ Credentials FromToken(const std::string& text, const std::string& source) {
 Credentials AskTokenService(const std::string& url, const Headers& form,
                             const std::string& source) {
   const Request request{
-      .method = "POST", .url = url, .headers = {kForm}, .body = CanonicalQuery(form)};
+      .method = "POST", .url = url, .headers = {kFormHeader}, .body = CanonicalQuery(form)};
   return FromToken(Ask(request, source)->text(), source);
 }
 
@@ -117,7 +117,7 @@ Credentials Impersonate(const std::string& url, const Json& delegates, const Cre
   if (delegates.is_array()) asked["delegates"] = delegates;
   const Request request{.method = "POST",
                         .url = url,
-                        .headers = {kJson, "Authorization: Bearer " + by.token},
+                        .headers = {kJsonHeader, "Authorization: Bearer " + by.token},
                         .body = asked.dump()};
   const Json answer = ParseObject(Ask(request, source)->text(), source);
   return {.access = {},

@@ -48,6 +48,49 @@ void RefuseHalf(const std::string& access, const std::string& secret, const std:
               "set both");
 }
 
+std::optional<Credentials> KeysOf(Profile& profile, const std::string& source) {
+  RefuseHalf(profile["aws_access_key_id"], profile["aws_secret_access_key"], source);
+  if (profile["aws_access_key_id"].empty()) return {};
+  return Credentials{profile["aws_access_key_id"], profile["aws_secret_access_key"],
+                     profile["aws_session_token"], 0};
+}
+
+[[noreturn]] void RefuseProfile(const std::string& name, const std::string& why) {
+  throw Error(ErrorKind::kUnsupported, "the profile '" + name + "' " + why, {},
+              "write credential_process = aws configure export-credentials --profile " + name +
+                  " into a profile, and name that one");
+}
+
+std::optional<AssumedRole> RoleOf(Profile& profile, const std::string& name,
+                                  const Environment& environment) {
+  if (profile["role_arn"].empty()) return {};
+  if (!profile["mfa_serial"].empty()) RefuseProfile(name, "asks for a code (mfa_serial)");
+  AssumedRole role{.arn = profile["role_arn"],
+                   .session = profile["role_session_name"],
+                   .external_id = profile["external_id"],
+                   .by = {},
+                   .process = {},
+                   .source = profile["credential_source"],
+                   .web_identity_file = profile["web_identity_token_file"]};
+  const std::string& from = profile["source_profile"];
+  if (from.empty()) {
+    if (!role.source.empty() || !role.web_identity_file.empty()) return role;
+    throw Error(ErrorKind::kInvalidArgument,
+                "the profile '" + name + "' has a role_arn, but nothing that assumes it", {},
+                "add source_profile, credential_source or web_identity_token_file");
+  }
+  Profile source = SharedProfile(environment, from);
+  if (source.empty()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "there is no profile '" + from + "', the source_profile of '" + name + "'", {},
+                "write it to ~/.aws/credentials or ~/.aws/config");
+  }
+  role.by = KeysOf(source, "the profile '" + from + "'");
+  role.process = source["credential_process"];
+  if (!role.by && role.process.empty()) RefuseProfile(from, "has no keys for the role to assume");
+  return role;
+}
+
 StoreSettings GoogleSettings(const Environment& environment) {
   StoreSettings settings;
   settings.dialect = Dialect::kGoogle;
@@ -107,16 +150,16 @@ StoreSettings FindSettings(const std::string& scheme, const Environment& environ
     settings.credentials = Credentials{access, secret, environment("AWS_SESSION_TOKEN"), 0};
     return settings;
   }
+  settings.role = RoleOf(profile, name, environment);
   settings.source = "the profile '" + name + "'";
-  RefuseHalf(profile["aws_access_key_id"], profile["aws_secret_access_key"], settings.source);
-  if (!profile["aws_access_key_id"].empty()) {
-    settings.credentials =
-        Credentials{profile["aws_access_key_id"], profile["aws_secret_access_key"],
-                    profile["aws_session_token"], 0};
-    return settings;
-  }
+  if (!settings.role) settings.credentials = KeysOf(profile, settings.source);
+  if (settings.credentials) return settings;
   settings.source.clear();
   settings.credential_process = profile["credential_process"];
+  const bool has_other = settings.role || !settings.credential_process.empty();
+  if (!has_other && !(profile["sso_session"] + profile["sso_start_url"]).empty()) {
+    RefuseProfile(name, "signs in with SSO");
+  }
   return settings;
 }
 

@@ -34,7 +34,7 @@ struct RequestToSign {
 struct SigningScope {
   Dialect dialect = Dialect::kAws;
   std::string region;
-  std::string service = "s3";  // kGoogle: "storage"
+  std::string service = "s3";  // kGoogle: "storage"; of AWS's token service: "sts"
   int64_t time = 0;            // seconds since 1970, UTC
 };
 
