@@ -7,9 +7,6 @@
 
 namespace recpack::tool {
 
-// Returns the name that is most like `word`, if it is less than half another word; else empty.
-std::string NearestName(const std::string& word, const std::vector<std::string>& names);
-
 // Returns the message for a command line that does not fit the program: CLI11's own, or a clearer
 // one for options that are given too often, lack their value or do not exist.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error);

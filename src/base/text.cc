@@ -1,8 +1,29 @@
 #include "recpack/base/text.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <numeric>
 
 namespace recpack {
+namespace {
+
+// Number of characters to insert, remove or replace (Levenshtein distance).
+size_t Distance(const std::string& from, const std::string& to) {
+  std::vector<size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < to.size(); ++j) {
+      const size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
 
 std::string EscapedMarkup(std::string_view text) {
   std::string escaped;
@@ -51,6 +72,18 @@ bool NestsTooDeep(std::string_view text) {
     }
   }
   return false;
+}
+
+std::string NearestName(const std::string& word, const std::vector<std::string>& names) {
+  std::string nearest;
+  size_t least = word.size() / 2 + 1;
+  for (const std::string& name : names) {
+    const size_t distance = Distance(word, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest;
 }
 
 }  // namespace recpack

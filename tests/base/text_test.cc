@@ -22,6 +22,14 @@ TEST(EscapedMarkup, HasNoCharacterThatXmlForbids) {
   EXPECT_EQ(EscapedMarkup("a\0b\x1b[1m\r\n\tc"s), "a b [1m \n\tc");
 }
 
+TEST(NearestName, NeedsLessThanHalfOfTheWord) {
+  EXPECT_EQ(NearestName("phtos", {"videos", "photos", "pictures"}), "photos");
+  EXPECT_EQ(NearestName("data", {"date", "data"}), "data");
+  EXPECT_EQ(NearestName("abc", {"xyz", "abcdef"}), "");
+  EXPECT_EQ(NearestName("", {"a"}), "");
+  EXPECT_EQ(NearestName("a", {}), "");
+}
+
 TEST(JoinNames, ListsAllOfAFew) {
   EXPECT_EQ(JoinNames(std::vector<std::string>{}), "");
   EXPECT_EQ(JoinNames(std::vector<std::string>{"a"}), "a");

@@ -156,6 +156,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if refused := self.refusal(parts):
             return self.send(*refused)
         bucket, _, key = urllib.parse.unquote(parts.path[1:]).partition('/')
+        if not bucket:
+            names = ''.join(f'<Bucket><Name>{path.name}</Name></Bucket>' for path in self.of.folder.iterdir() if path.is_dir())
+            return self.send(200, f'<R><Buckets>{names}</Buckets></R>'.encode())
         if not (self.of.folder / bucket).is_dir():
             return self.send(404, _error('NoSuchBucket', 'there is none'))
         query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))

@@ -574,7 +574,8 @@ class Refused(Urls):
 
     def test_errors_say_what_to_do(self):
         self.serve()
-        for url, saying in (('s3://nobucket/data', 'no such bucket'),
+        for url, saying in (('s3://nobucket/data', 'there is no such bucket; did you mean s3://bucket?'),
+                            ('s3://another/data', 'there is no such bucket; check the name'),
                             ('s3://bucket/none', 'neither a manifest.json nor a TFRecord file'),
                             ('s3://bucket/none/train-00000-of-00001.tfrecord', 'no such object'),
                             ('s3://', 'has no bucket'),

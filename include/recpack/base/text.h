@@ -1,4 +1,4 @@
-// String helpers: splitting, UTF-8 validation, markup escaping, JSON nesting depth.
+// String helpers: splitting, nearest names, UTF-8 validation, markup escaping, JSON nesting depth.
 #pragma once
 
 #include <algorithm>
@@ -79,5 +79,9 @@ inline constexpr int kMostJsonLevels = 100;
 // Tells whether brackets outside of strings nest deeper than kMostJsonLevels. The text need not be
 // valid JSON.
 bool NestsTooDeep(std::string_view text);
+
+// Returns the name that fewest edits make of a word, which may be mistyped; empty if all differ in
+// half of it or more.
+std::string NearestName(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace recpack

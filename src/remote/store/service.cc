@@ -5,7 +5,9 @@
 #include <map>
 #include <mutex>
 
+#include "recpack/base/text.h"
 #include "src/base/format.h"
+#include "src/remote/http/reactor.h"
 #include "src/remote/store/xml.h"
 #include "src/remote/url/percent.h"
 
@@ -13,6 +15,8 @@ namespace recpack::remote {
 namespace {
 
 constexpr char kAllowHttp[] = "RECPACK_ALLOW_HTTP";
+constexpr long kListMilliseconds = 3000;
+constexpr uint64_t kMostBuckets = 1 << 20;  // bytes of their list
 
 bool IsLoopback(std::string host) {
   if (host.starts_with("[::1]")) return true;
@@ -120,6 +124,29 @@ Error Service::ChangedError(const std::string& path) {
                "start again when nothing writes to it");
 }
 
+std::string Service::NearestBucket(const std::string& bucket) const {
+  try {
+    const std::string& named = identity_.settings().endpoint;
+    const Url endpoint = ParseUrl(
+        named.empty() ? "https://s3." + identity_.settings().region + ".amazonaws.com" : named);
+    Request request =
+        Sign("GET", {endpoint.scheme + "://" + endpoint.host, endpoint.host, "/"}, {}, {}, {});
+    request.timeout_ms = kListMilliseconds;
+    request.most_text = kMostBuckets;
+    const auto exchange = std::make_shared<Exchange>(std::move(request));
+    Reactor::Get().Start(exchange);
+    exchange->Wait();
+    if (!exchange->ok()) return {};
+    std::vector<std::string> names;
+    for (const std::string_view each : Elements(exchange->text(), "Bucket")) {
+      names.emplace_back(FirstElement(each, "Name"));
+    }
+    return NearestName(bucket, names);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 Error Service::ToError(const Exchange& exchange, const std::string& path) const {
   const Place place{.path = WithoutSecrets(path)};
   if (exchange.is_too_large() || exchange.has_endless_headers()) {
@@ -135,10 +162,15 @@ Error Service::ToError(const Exchange& exchange, const std::string& path) const 
   const std::string by = is_signed ? "credentials are those of " + identity_.source()
                                    : "no credentials were found, so the request was anonymous";
   switch (exchange.status()) {
-    case 404:
-      return Error(ErrorKind::kNotFound,
-                   code == "NoSuchBucket" ? "there is no such bucket" : "there is no such object",
-                   place, "check the name");
+    case 404: {
+      if (code != "NoSuchBucket") {
+        return Error(ErrorKind::kNotFound, "there is no such object", place, "check the name");
+      }
+      const std::string nearest = NearestBucket(ParseUrl(path).host);
+      return Error(
+          ErrorKind::kNotFound, "there is no such bucket", place,
+          nearest.empty() ? "check the name" : format("did you mean {}://{}?", scheme_, nearest));
+    }
     case 401:
     case 403:
       if (code == "RequestTimeTooSkewed") {
