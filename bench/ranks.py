@@ -153,7 +153,7 @@ class Resiliency:
         _, errors = run([self.venv / 'bin/ft_launcher', '--nproc-per-node', 2, '--max-restarts', 0,
                          '--ft-rank-heartbeat-timeout', 8, '--ft-initial-rank-heartbeat-timeout', 30, PROGRAM, 'hang',
                          '--tool', 'heartbeats'], LD_LIBRARY_PATH=self.libraries)
-        said = re.findall(r'@vm:(\d+)\] (Did not get subsequent heartbeat.*)', re.sub(r'@\S+?:', '@vm:', errors))
+        said = re.findall(r':(\d+)\] (Did not get subsequent heartbeat.*)', errors)
         ranks = {int(rank) for rank, _ in said}
         return {'part': 'hang' if said else None, 'rank': ranks.pop() if len(ranks) == 1 else None, 'line': None,
                 'words': '; '.join(f'rank {rank}: {text}' for rank, text in said), 'evidence': []}

@@ -1,12 +1,10 @@
 #include "src/pack/parts/folder_parts.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "recpack/base/error.h"
-#include "recpack/base/parallel.h"
-#include "src/base/format.h"
+#include "recpack/base/folders.h"
 #include "src/shards/manifest/sidecar.h"
 
 namespace recpack::pack {
@@ -15,10 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = ".parts-";
-
-[[noreturn]] void FailFile(const std::string& path, const std::error_code& reason) {
-  throw Error(ErrorKind::kIo, reason.message(), {.path = path});
-}
 
 }  // namespace
 
@@ -35,9 +29,7 @@ std::optional<Manifest> FolderParts::FindManifest() const {
 }
 
 void FolderParts::Begin() const {
-  std::error_code failed;
-  fs::create_directories(out_, failed);
-  if (failed) FailFile(out_, failed);
+  MakeFolder(out_);
   if (const auto there = FindManifest()) {
     if (!overwrite_) RefuseSplit(*there, split_, out_);
   } else {
@@ -46,8 +38,7 @@ void FolderParts::Begin() const {
       if (!name.starts_with(kPrefix)) RefuseOtherFiles(name, out_);
     }
   }
-  fs::create_directory(parts_, failed);
-  if (failed) FailFile(parts_, failed);
+  MakeFolder(parts_);
 }
 
 void FolderParts::RefuseEnded() const {
@@ -63,9 +54,7 @@ void FolderParts::Publish(const std::vector<std::string>& names) const {
   if (names.empty()) return Discard();
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back(parts_ + "/" + name);
-  std::vector<Manifest> manifests(paths.size());
-  ParallelFor(paths.size(), kPartsAtOnce,
-              [&](size_t, size_t i) { manifests[i] = ReadManifest(PosixFiles(), paths[i]); });
+  const std::vector<Manifest> manifests = ReadManifests(PosixFiles(), paths);
   const JoinedParts joined = JoinParts(split_, split_, paths, manifests);
   const std::string index = parts_ + "/" + joined.split.index;
   WriteJoinedIndex(joined, joined.indexes, index);
@@ -75,37 +64,27 @@ void FolderParts::Publish(const std::vector<std::string>& names) const {
     old.reset();
   }
   if (old) RefuseSplit(*old, split_, out_);
-  MoveShards(joined);
-  const std::string index_here = out_ + "/" + joined.split.index;
+  std::vector<std::string> made;
+  const auto move = [&](const std::string& from, const std::string& file) {
+    const std::string to = out_ + "/" + file;
+    PosixFiles().Rename(from, to, false);
+    made.push_back(to);
+  };
   try {
-    PosixFiles().Rename(index, index_here, false);
+    const auto& files = joined.split.shards.files();
+    for (size_t i = 0; i < joined.from.size(); ++i) {
+      if (fs::exists(out_ + "/" + files[i])) RefuseOtherFiles(files[i], out_);
+      move(joined.from[i], files[i]);
+    }
+    move(index, joined.split.index);
     WriteManifest(PosixFiles(), out_,
                   JoinedManifest(old ? &*old : nullptr, manifests, joined.split));
   } catch (...) {
     std::error_code unknown;
-    fs::remove(index_here, unknown);
-    for (const std::string& file : joined.split.shards.files())
-      fs::remove(out_ + "/" + file, unknown);
+    for (const std::string& path : made) fs::remove(path, unknown);
     throw;
   }
   Discard();
-}
-
-void FolderParts::MoveShards(const JoinedParts& joined) const {
-  const auto& files = joined.split.shards.files();
-  std::vector<std::string> to;
-  for (const std::string& file : files) to.push_back(out_ + "/" + file);
-  size_t moved = 0;
-  try {
-    for (; moved < to.size(); ++moved) {
-      if (fs::exists(to[moved])) RefuseOtherFiles(files[moved], out_);
-      PosixFiles().Rename(joined.from[moved], to[moved], false);
-    }
-  } catch (...) {
-    std::error_code unknown;
-    for (size_t i = 0; i < moved; ++i) fs::remove(to[i], unknown);
-    throw;
-  }
 }
 
 void FolderParts::RemoveOld(const Manifest& old) const {
@@ -118,7 +97,7 @@ void FolderParts::RemoveOld(const Manifest& old) const {
 void FolderParts::Discard() const {
   std::error_code failed;
   fs::remove_all(parts_, failed);
-  if (failed) FailFile(parts_, failed);
+  if (failed) throw Error(ErrorKind::kIo, failed.message(), {.path = parts_});
 }
 
 }  // namespace recpack::pack

@@ -28,7 +28,6 @@ class FolderParts : public Parts {
  private:
   std::optional<Manifest> FindManifest() const;
   void RemoveOld(const Manifest& old) const;
-  void MoveShards(const JoinedParts& joined) const;
 
   const std::string out_;
   const std::string split_;

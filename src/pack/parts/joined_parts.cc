@@ -15,6 +15,13 @@ const ManifestSplit& OnlySplit(const Manifest& part) { return part.splits.front(
 
 }  // namespace
 
+std::vector<Manifest> ReadManifests(FileSystem& files, const std::vector<std::string>& paths) {
+  std::vector<Manifest> manifests(paths.size());
+  ParallelFor(paths.size(), kPartsAtOnce,
+              [&](size_t, size_t i) { manifests[i] = ReadManifest(files, paths[i]); });
+  return manifests;
+}
+
 JoinedParts JoinParts(const std::string& split, const std::string& name,
                       const std::vector<std::string>& paths,
                       const std::vector<Manifest>& manifests) {

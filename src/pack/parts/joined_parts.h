@@ -19,6 +19,9 @@ struct JoinedParts {
   std::vector<std::string> indexes;  // paths of the parts' indexes
 };
 
+// Reads the manifests of the parts in the folders `paths`.
+std::vector<Manifest> ReadManifests(FileSystem& files, const std::vector<std::string>& paths);
+
 // Joins the parts in the folders `paths`, in their order; `manifests`: theirs. Files of the split
 // are NAME-00000-of-00003.tfrecord and NAME.recindex.
 JoinedParts JoinParts(const std::string& split, const std::string& name,

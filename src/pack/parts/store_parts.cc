@@ -140,9 +140,7 @@ void StoreParts::Publish(const std::vector<std::string>& names) const {
   if (!overwrite_) RefuseSplit(old, split_, url_);
   std::vector<std::string> urls;
   for (const std::string& name : names) urls.push_back(PartUrl(name));
-  std::vector<Manifest> manifests(urls.size());
-  ParallelFor(urls.size(), kPartsAtOnce,
-              [&](size_t, size_t i) { manifests[i] = ReadManifest(remote::DataFiles(), urls[i]); });
+  const std::vector<Manifest> manifests = ReadManifests(remote::DataFiles(), urls);
   const JoinedParts joined = JoinParts(split_, split_ + "-" + mark_, urls, manifests);
   try {
     WriteIndex(joined);

@@ -98,7 +98,8 @@ bool DevicesTakeTurns(const std::vector<TrainerSteps>& trainers, Found& found);
 // A GPU's clock is throttled while it works. `device`: share of step time in which it works.
 bool ClockIsThrottled(const Evidence& evidence, double device, Found& found);
 
-// No step ends any more, and the last event is a wait for input or GPUs spin.
+// No step ends any more, and the last event is a wait for input, GPUs spin, or all training threads
+// stand still.
 bool Hangs(const Evidence& evidence, const std::vector<TrainerSteps>& trainers, Found& found);
 
 // Returns the trainer that the others wait for in the exchange, where it stands still; nullopt if

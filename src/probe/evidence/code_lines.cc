@@ -68,6 +68,17 @@ LineSamples::Sums* LineSamples::Find(const TimedEvent& event) {
   return &sums;
 }
 
+CodeLine LineSamples::Sums::WithWaits() const {
+  CodeLine whole = line;
+  double longest = 0;
+  for (const auto& [name, seconds] : waits) {
+    whole.blocked += seconds / line.seconds;
+    if (seconds > longest) whole.waits = name;
+    longest = std::max(longest, seconds);
+  }
+  return whole;
+}
+
 void LineSamples::Remember(const TimedEvent& event, const Sums& sums, const std::string& waits,
                            double seconds) {
   recent_.push_back({.process = event.process,
@@ -96,8 +107,7 @@ std::vector<Standstill> LineSamples::Since(int64_t when) const {
     for (const auto& [place, seconds] : longest) {
       if (place.first != process || seconds <= most) continue;
       most = seconds;
-      still.line = place.second->line;
-      still.line.waits = place.second->waits.empty() ? "" : place.second->waits.begin()->first;
+      still.line = place.second->WithWaits();
     }
     if (still.seconds > 0) still.blocked /= still.seconds;
     all.push_back(std::move(still));
@@ -116,15 +126,9 @@ void LineSamples::Take(std::vector<TimedEvent>& events) {
 std::vector<CodeLine> LineSamples::Lines() const {
   std::map<std::string, std::vector<CodeLine>> by_role;
   for (const auto& [key, sums] : sums_) {
-    CodeLine line = sums.line;
+    CodeLine line = sums.WithWaits();
     if (line.role == kProgramRole && roles_.contains(kTrainerRole)) continue;
     line.share = line.seconds / std::max(1e-9, roles_.at(line.role));
-    double longest = 0;
-    for (const auto& [waits, seconds] : sums.waits) {
-      line.blocked += seconds / line.seconds;
-      if (seconds > longest) line.waits = waits;
-      longest = std::max(longest, seconds);
-    }
     if (line.share >= kLeastLineShare) by_role[line.role].push_back(std::move(line));
   }
   std::vector<CodeLine> lines;

@@ -62,6 +62,9 @@ class LineSamples {
 
  private:
   struct Sums {
+    // Returns the line with what its threads waited for.
+    CodeLine WithWaits() const;
+
     CodeLine line;
     std::map<std::string, double> waits;  // seconds by what the thread waited for
   };

@@ -170,4 +170,12 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
   }
 }
 
+std::shared_ptr<Exchange> SendOnce(Request request, long milliseconds) {
+  request.timeout_ms = milliseconds;
+  auto exchange = std::make_shared<Exchange>(std::move(request));
+  Reactor::Get().Start(exchange);
+  exchange->Wait();
+  return exchange;
+}
+
 }  // namespace recpack::remote

@@ -33,4 +33,8 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
                                           const RefuseAnswer& refuse, const std::string& path,
                                           std::shared_ptr<Exchange> first = nullptr);
 
+// Sends the request once, and returns the answer after so many milliseconds at most: for what may
+// not be there.
+std::shared_ptr<Exchange> SendOnce(Request request, long milliseconds);
+
 }  // namespace recpack::remote

@@ -5,7 +5,6 @@
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
-#include "src/remote/http/reactor.h"
 #include "src/remote/http/retry.h"
 
 namespace recpack::remote {
@@ -42,11 +41,7 @@ std::shared_ptr<Exchange> Ask(const Request& request, const std::string& source)
 }
 
 std::shared_ptr<Exchange> AskMetadata(Request request) {
-  request.timeout_ms = kMetadataMilliseconds;
-  auto exchange = std::make_shared<Exchange>(std::move(request));
-  Reactor::Get().Start(exchange);
-  exchange->Wait();
-  return exchange;
+  return SendOnce(std::move(request), kMetadataMilliseconds);
 }
 
 nlohmann::json ParseObject(const std::string& text, const std::string& source) {

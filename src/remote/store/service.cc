@@ -7,7 +7,7 @@
 
 #include "recpack/base/text.h"
 #include "src/base/format.h"
-#include "src/remote/http/reactor.h"
+#include "src/remote/http/retry.h"
 #include "src/remote/store/xml.h"
 #include "src/remote/url/percent.h"
 
@@ -40,18 +40,20 @@ const Service& Service::ForScheme(const std::string& scheme) {
 Service::Target Service::FindTarget(const Url& url, const std::string& key) const {
   const std::string path = "/" + PercentEncode(key, true);
   if (is_web()) return {scheme_ + "://" + url.host, url.host, "/" + url.path};
-  if (!identity_.settings().endpoint.empty()) {
-    const Url endpoint = ParseUrl(identity_.settings().endpoint);
-    return {endpoint.scheme + "://" + endpoint.host, endpoint.host,
-            "/" + PercentEncode(url.host, false) + path};
-  }
-  std::string host = "s3." + identity_.settings().region + ".amazonaws.com";
+  const bool is_aws = identity_.settings().endpoint.empty();
   // A certificate for *.s3... covers one label.
-  if (url.host.find('.') != std::string::npos) {
-    return {"https://" + host, host, "/" + url.host + path};
+  if (!is_aws || url.host.find('.') != std::string::npos) {
+    return StoreTarget("/" + PercentEncode(url.host, false) + path);
   }
-  host = url.host + "." + host;
+  const std::string host = url.host + "." + StoreTarget(path).host;
   return {"https://" + host, host, path};
+}
+
+Service::Target Service::StoreTarget(const std::string& path) const {
+  const std::string& named = identity_.settings().endpoint;
+  const Url endpoint = ParseUrl(
+      named.empty() ? "https://s3." + identity_.settings().region + ".amazonaws.com" : named);
+  return {endpoint.scheme + "://" + endpoint.host, endpoint.host, path};
 }
 
 Request Service::Sign(const std::string& method, const Target& target, const Headers& query,
@@ -126,16 +128,9 @@ Error Service::ChangedError(const std::string& path) {
 
 std::string Service::NearestBucket(const std::string& bucket) const {
   try {
-    const std::string& named = identity_.settings().endpoint;
-    const Url endpoint = ParseUrl(
-        named.empty() ? "https://s3." + identity_.settings().region + ".amazonaws.com" : named);
-    Request request =
-        Sign("GET", {endpoint.scheme + "://" + endpoint.host, endpoint.host, "/"}, {}, {}, {});
-    request.timeout_ms = kListMilliseconds;
+    Request request = Sign("GET", StoreTarget("/"), {}, {}, {});
     request.most_text = kMostBuckets;
-    const auto exchange = std::make_shared<Exchange>(std::move(request));
-    Reactor::Get().Start(exchange);
-    exchange->Wait();
+    const auto exchange = SendOnce(std::move(request), kListMilliseconds);
     if (!exchange->ok()) return {};
     std::vector<std::string> names;
     for (const std::string_view each : Elements(exchange->text(), "Bucket")) {

@@ -55,6 +55,8 @@ class Service {
     std::string path;  // encoded, with the first slash
   };
   Target FindTarget(const Url& url, const std::string& key) const;
+  // Returns the target of the store itself. `path`: encoded, with the first slash.
+  Target StoreTarget(const std::string& path) const;
   // Bucket whose name is like this one's; empty: none, or they may not be listed.
   std::string NearestBucket(const std::string& bucket) const;
   bool is_web() const noexcept { return scheme_.starts_with("http"); }
