@@ -4,7 +4,7 @@ import pathlib
 import textwrap
 import unittest
 
-from support import RANGE, HookTest
+from support import FULL_PACE, PRELUDE, RANGE, HookTest
 
 WORKER = '''
 import multiprocessing
@@ -29,6 +29,8 @@ Line = collections.namedtuple('Line', 'role waits part file line function callin
 
 
 class Lines(HookTest):
+    prelude = PRELUDE + FULL_PACE
+
     def module(self, name, text):
         """Creates a module of a library that the program can import."""
         path = self.folder / (name.replace('.', '/') + '.py')

@@ -40,6 +40,12 @@ def train(loader, optimizer, steps=1):
             optimizer.step()
 '''
 
+# Then the hook samples at its full pace, whatever a sample costs on this machine.
+FULL_PACE = '''
+import recprobe_hook.input_work
+recprobe_hook.input_work._COST = 100
+'''
+
 Event = collections.namedtuple('Event', 'kind open lane name begin end value')
 
 
@@ -89,6 +95,7 @@ class HookTest(unittest.TestCase):
     """Gives each test an empty folder, with a subfolder for the events."""
     libraries = HERE / 'libraries'
     python = sys.executable
+    prelude = PRELUDE
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='recpack-hook-'))
@@ -101,9 +108,9 @@ class HookTest(unittest.TestCase):
         return {**os.environ, 'PYTHONPATH': os.pathsep.join(path), 'PYTHONDONTWRITEBYTECODE': '1',
                 'RECPACK_EVENTS': str(self.events), **more}
 
-    def start(self, text, *flags, prelude=PRELUDE, env=None, **options):
+    def start(self, text, *flags, prelude=None, env=None, **options):
         program = self.folder / 'program.py'
-        program.write_text(prelude + textwrap.dedent(text))
+        program.write_text((prelude or self.prelude) + textwrap.dedent(text))
         return subprocess.Popen([self.python, *flags, str(program)], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
                                 env=self.environment(**(env or {})), **options)

@@ -2,7 +2,7 @@
 import textwrap
 import unittest
 
-from support import RANGE, HookTest
+from support import FULL_PACE, PRELUDE, RANGE, HookTest
 
 MILLION = 1_000_000
 
@@ -27,6 +27,8 @@ def serve(count, seconds):
 
 
 class Work(HookTest):
+    prelude = PRELUDE + FULL_PACE
+
     def module(self, name, text):
         """Creates a module of a library that the program can import."""
         path = self.folder / (name.replace('.', '/') + '.py')
