@@ -20,7 +20,7 @@ class Google(StoreCase):
         self.env = {'RECPACK_CACHE': str(self.folder / 'cache'), 'RECPACK_GS_ENDPOINT': self.server.url,
                     'HOME': str(self.folder), 'GCE_METADATA_HOST': 'localhost:9'}
         for name in ('GS_ACCESS_KEY_ID', 'GS_SECRET_ACCESS_KEY', 'STORAGE_EMULATOR_HOST', 'RECPACK_GS_ANONYMOUS',
-                     'GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'NO_GCE_CHECK'):
+                     'GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'NO_GCE_CHECK', 'GOOGLE_CLOUD_QUOTA_PROJECT'):
             self.env[name] = ''
 
     def write(self, content):
@@ -65,6 +65,15 @@ class Sources(Google):
             path.write_text(content)
             self.run_recpack('ls', URL, env={**self.env, **env})
             path.unlink()
+
+    def test_the_project_that_pays(self):
+        self.server.payer = 'payer'
+        user = google_services.files(self.server.url)['user']
+        keys = {**self.env, 'GS_ACCESS_KEY_ID': ACCESS, 'GS_SECRET_ACCESS_KEY': SECRET}
+        self.packs(self.write({**user, 'quota_project_id': 'payer'}))
+        for env in (keys, self.write({**user, 'quota_project_id': 'other'})):
+            self.run_recpack('ls', URL, env={**env, 'GOOGLE_CLOUD_QUOTA_PROJECT': 'payer'})
+            self.fails('ls', URL, env=env, saying='UserProjectMissing')
 
     def test_the_machines_account(self):
         self.run_recpack('pack', SOURCE, self.folder / 'bucket/data')

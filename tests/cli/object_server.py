@@ -57,6 +57,8 @@ class ObjectServer:
     copies = 'done'
     # Seconds that credentials of the services are valid for.
     valid = 3600
+    # Who must pay for requests: 'requester', or a project of Google's; None: nobody.
+    payer = None
 
     def after_listing(self, prefix):
         """Called before the last page of a listing is sent."""
@@ -296,6 +298,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         prefixes = {name.lower()[:6] for name in self.headers}
         if {'x-amz-', 'x-goog'} <= prefixes:
             return 400, _error('ExcessHeaderValues', 'headers of Amazon and of Google')
+        if body is None and self.of.payer not in (
+                None, self.headers.get('x-amz-request-payer'), self.headers.get('x-goog-user-project')):
+            return 400, _error('UserProjectMissing', 'the requester pays')
         authorization = self.headers.get('Authorization', '')
         if authorization.startswith('Bearer '):
             is_right = authorization == f'Bearer {google_services.BEARER}' and 'x-amz-' not in prefixes

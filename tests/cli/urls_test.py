@@ -442,6 +442,15 @@ class Identities(Urls):
             with self.subTest(saying):
                 self.fails('ls', 's3://bucket/data', env=env, saying=saying)
 
+    def test_the_requester_pays_where_that_is_asked_for(self):
+        server = self.serve_without_keys()
+        env = {**self.env, 'AWS_ACCESS_KEY_ID': ACCESS, 'AWS_SECRET_ACCESS_KEY': SECRET}
+        server.payer = 'requester'
+        self.run_recpack('verify', 's3://bucket/data', env={**env, 'AWS_REQUEST_PAYER': 'requester'})
+        self.fails('ls', 's3://bucket/data', env=env, saying='the requester pays')
+        self.fails('ls', 's3://bucket/data', env={**env, 'AWS_REQUEST_PAYER': 'me'},
+                   saying="AWS_REQUEST_PAYER is 'me'; set it to requester")
+
     def test_credentials_are_renewed_before_they_expire(self):
         server = self.serve_without_keys()
         env = {**self.env, **self.sources(server)['the container']}

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "src/remote/http/xml.h"
 #include "src/remote/identity/answers.h"
 #include "src/remote/sign/sign_v4.h"
 #include "src/remote/url/url.h"
@@ -44,13 +45,6 @@ Credentials FromProcess(const std::string& command, const std::string& source) {
   return FromJson(text, "SessionToken", source);
 }
 
-std::string Element(const std::string& xml, const std::string& name) {
-  const std::string open = "<" + name + ">";
-  const size_t begin = xml.find(open), end = xml.find("</" + name + ">");
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return {};
-  return xml.substr(begin + open.size(), end - begin - open.size());
-}
-
 std::string StsEndpoint(const Environment& environment, const std::string& region) {
   const std::string named = environment("AWS_ENDPOINT_URL_STS");
   return named.empty() ? "https://sts." + region + ".amazonaws.com" : named;
@@ -81,10 +75,10 @@ Credentials AskSts(const Headers& form, const std::optional<Credentials>& by,
   }
   const auto answer = Ask(request, source);
   const std::string& xml = answer->text();
-  Credentials found{.access = Element(xml, "AccessKeyId"),
-                    .secret = Element(xml, "SecretAccessKey"),
-                    .token = Element(xml, "SessionToken"),
-                    .expires = ParseTime(Element(xml, "Expiration"))};
+  Credentials found{.access = FirstElement(xml, "AccessKeyId"),
+                    .secret = FirstElement(xml, "SecretAccessKey"),
+                    .token = FirstElement(xml, "SessionToken"),
+                    .expires = ParseTime(FirstElement(xml, "Expiration"))};
   if (found.access.empty()) FailSource(source, "its answer has no AccessKeyId");
   return found;
 }

@@ -157,8 +157,7 @@ Credentials FromImpersonated(const Json& file, const std::string& source) {
                      delegates == file.end() ? Json() : *delegates, token, source);
 }
 
-Credentials FromFile(const std::string& path, const std::string& source) {
-  const Json file = ParseObject(ReadText(path), source);
+Credentials FromContent(const Json& file, const std::string& source) {
   const std::string type = TextOf(file, "type");
   if (type == "service_account") return FromServiceAccount(file, kReadWrite, source);
   if (type == "authorized_user") return FromUser(file, source);
@@ -167,6 +166,13 @@ Credentials FromFile(const std::string& path, const std::string& source) {
   FailSource(source, "its type is '" + type +
                          "'; service_account, authorized_user, external_account and "
                          "impersonated_service_account are known");
+}
+
+Credentials FromFile(const std::string& path, const std::string& source) {
+  const Json file = ParseObject(ReadText(path), source);
+  Credentials credentials = FromContent(file, source);
+  credentials.project = TextOf(file, "quota_project_id");
+  return credentials;
 }
 
 std::optional<Credentials> FromMetadata(const std::string& host, const std::string& source) {

@@ -100,6 +100,7 @@ StoreSettings GoogleSettings(const Environment& environment) {
   if (settings.endpoint.find("://") == std::string::npos) {
     settings.endpoint = "http://" + settings.endpoint;  // as emulators are named
   }
+  settings.payer = environment("GOOGLE_CLOUD_QUOTA_PROJECT");
   settings.anonymous = environment("RECPACK_GS_ANONYMOUS") == "1";
   if (settings.anonymous) return settings;
 
@@ -139,6 +140,11 @@ StoreSettings FindSettings(const std::string& scheme, const Environment& environ
   if (settings.region.empty()) settings.region = kDefaultRegion;
   settings.endpoint = FirstSet(environment, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
   if (settings.endpoint.empty()) settings.endpoint = profile["endpoint_url"];
+  settings.payer = environment("AWS_REQUEST_PAYER");
+  if (!settings.payer.empty() && settings.payer != "requester") {
+    throw Error(ErrorKind::kInvalidArgument, "AWS_REQUEST_PAYER is '" + settings.payer + "'", {},
+                "set it to requester, or to nothing");
+  }
   settings.anonymous = environment("RECPACK_S3_ANONYMOUS") == "1";
   if (settings.anonymous) return settings;
 

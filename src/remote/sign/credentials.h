@@ -14,6 +14,8 @@ struct Credentials {
   std::string secret;
   std::string token;    // of temporary credentials; otherwise empty
   int64_t expires = 0;  // seconds since 1970; 0: never
+  std::string
+      project{};  // Google's project that pays for requests (quota_project_id); may be empty
 };
 
 // Names that stores have for the same things: headers "x-amz-*" or "x-goog-*", and signatures.
@@ -46,6 +48,9 @@ struct StoreSettings {
   std::string region;                      // default: us-east-1
   std::string endpoint;                    // such as http://127.0.0.1:9000; empty: the store's own
   std::string source;                      // where the credentials were found, for messages
+  // Who pays where the owner of a bucket does not: "requester" for AWS, a project for Google.
+  // Empty: the owner, or Credentials::project.
+  std::string payer;
 };
 
 // Finds settings in this order: environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
@@ -53,14 +58,16 @@ struct StoreSettings {
 // (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE; ~/.aws): its role (role_arn, with source_profile,
 // credential_source or web_identity_token_file), its keys, its credential_process. Region:
 // AWS_REGION, AWS_DEFAULT_REGION, the profile's. Endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL,
-// the profile's endpoint_url. RECPACK_S3_ANONYMOUS=1: no credentials.
+// the profile's endpoint_url. AWS_REQUEST_PAYER=requester: requests are paid for.
+// RECPACK_S3_ANONYMOUS=1: no credentials.
 //
 // For gs://: GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY, an HMAC key. Endpoint: an emulator's,
 // STORAGE_EMULATOR_HOST, which is asked without credentials if there is no key;
-// RECPACK_GS_ENDPOINT. RECPACK_GS_ANONYMOUS=1: no credentials.
+// RECPACK_GS_ENDPOINT. GOOGLE_CLOUD_QUOTA_PROJECT: the project that pays. RECPACK_GS_ANONYMOUS=1:
+// no credentials.
 //
-// Throws Error: kIo if a file cannot be read, kInvalidArgument if it is invalid, kUnsupported for
-// profiles that need a person (SSO, MFA) or a chain of roles.
+// Throws Error: kIo if a file cannot be read, kInvalidArgument if a value is invalid, kUnsupported
+// for profiles that need a person (SSO, MFA) or a chain of roles.
 StoreSettings FindSettings(const std::string& scheme, const Environment& environment);
 
 }  // namespace recpack::remote

@@ -1,12 +1,12 @@
 #include "src/remote/store/copy.h"
 
 #include "src/remote/http/retry.h"
+#include "src/remote/http/xml.h"
 #include "src/remote/store/remote_file.h"
 #include "src/remote/store/sequential_file.h"
 #include "src/remote/store/service.h"
 #include "src/remote/store/upload.h"
 #include "src/remote/store/write_answers.h"
-#include "src/remote/store/xml.h"
 #include "src/remote/url/url.h"
 
 namespace recpack::remote {

@@ -5,8 +5,8 @@
 
 #include "recpack/base/error.h"
 #include "src/remote/http/retry.h"
+#include "src/remote/http/xml.h"
 #include "src/remote/store/service.h"
-#include "src/remote/store/xml.h"
 #include "src/remote/url/percent.h"
 
 namespace recpack::remote {

@@ -8,7 +8,7 @@
 #include "recpack/base/text.h"
 #include "src/base/format.h"
 #include "src/remote/http/retry.h"
-#include "src/remote/store/xml.h"
+#include "src/remote/http/xml.h"
 #include "src/remote/url/percent.h"
 
 namespace recpack::remote {
@@ -56,14 +56,26 @@ Service::Target Service::StoreTarget(const std::string& path) const {
   return {endpoint.scheme + "://" + endpoint.host, endpoint.host, path};
 }
 
+void Service::AddPayer(const Credentials& credentials, Headers& headers) const {
+  const StoreSettings& settings = identity_.settings();
+  if (settings.dialect == Dialect::kAws) {
+    if (!settings.payer.empty()) headers.emplace_back("x-amz-request-payer", settings.payer);
+    return;
+  }
+  const std::string& project = settings.payer.empty() ? credentials.project : settings.payer;
+  if (!project.empty()) headers.emplace_back("x-goog-user-project", project);
+}
+
 Request Service::Sign(const std::string& method, const Target& target, const Headers& query,
-                      const Headers& headers, std::string body) const {
+                      const Headers& more, std::string body) const {
   Request request{
       .method = method, .url = target.base + target.path, .headers = {}, .body = std::move(body)};
   if (const std::string text = CanonicalQuery(query); !text.empty()) request.url += "?" + text;
+  std::optional<Credentials> credentials;
+  if (!is_web()) credentials = identity_.Get();
+  Headers headers = more;
+  if (credentials) AddPayer(*credentials, headers);
   for (const auto& [name, value] : headers) request.headers.push_back(name + ": " + value);
-  if (is_web()) return request;
-  const auto credentials = identity_.Get();
   if (!credentials) return request;
   if (target.base.starts_with("http:") && !IsLoopback(target.host) &&
       ProcessEnvironment(kAllowHttp) != "1") {

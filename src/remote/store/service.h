@@ -60,8 +60,10 @@ class Service {
   // Bucket whose name is like this one's; empty: none, or they may not be listed.
   std::string NearestBucket(const std::string& bucket) const;
   bool is_web() const noexcept { return scheme_.starts_with("http"); }
+  // Adds the header that says who pays for a request with these credentials.
+  void AddPayer(const Credentials& credentials, Headers& headers) const;
   Request Sign(const std::string& method, const Target& target, const Headers& query,
-               const Headers& headers, std::string body) const;
+               const Headers& more, std::string body) const;
 
   std::string scheme_;
   Identity identity_;

@@ -6,9 +6,9 @@
 #include "src/base/format.h"
 #include "src/remote/http/reactor.h"
 #include "src/remote/http/retry.h"
+#include "src/remote/http/xml.h"
 #include "src/remote/store/object.h"
 #include "src/remote/store/write_answers.h"
-#include "src/remote/store/xml.h"
 #include "src/remote/url/percent.h"
 
 namespace recpack::remote {

@@ -1,6 +1,6 @@
 #include "src/remote/store/write_answers.h"
 
-#include "src/remote/store/xml.h"
+#include "src/remote/http/xml.h"
 
 namespace recpack::remote {
 

@@ -1,4 +1,4 @@
-#include "src/remote/store/xml.h"
+#include "src/remote/http/xml.h"
 
 #include <utility>
 
