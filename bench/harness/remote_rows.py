@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import time
 
+from harness import store_loader_rows
 from harness.entrants import OURS, PEER, REFERENCE, ROOT, Setting, python_of
 from harness.remote_stand import BUCKET, Proxy, client, served
 
@@ -202,8 +203,9 @@ def cached(bench: Bench, rounds: int) -> list[dict]:
              'targets': [(order, 'at least', 0.15) for order in hits]}]
 
 
-GROUPS = [cpu_rows, capped, delayed, first_batch, fetched, memory, stalled, cached]
-ROLES = {'recpack': OURS, **dict.fromkeys(PEERS, PEER), 'local': REFERENCE}
+GROUPS = [cpu_rows, capped, delayed, first_batch, fetched, memory, stalled, cached, store_loader_rows.loaders]
+ROLES = {'recpack': OURS, 'local': REFERENCE,
+         **dict.fromkeys((name.split(' ')[0] for name in (*PEERS, *store_loader_rows.LABELS.values())), PEER)}
 
 
 def opened(setting: Setting):

@@ -2,7 +2,7 @@
 
 
 def number(value: float, unit: str) -> str:
-    if unit in ('MB/s', 'MB', 'ms', 'requests'):
+    if unit in ('MB/s', 'MB', 'ms', 'requests', 'images/s'):
         return f'{value:,.0f}'
     return f'{value:.2f}'
 
