@@ -34,6 +34,7 @@ from maxtext.input_pipeline import input_pipeline_interface
 from maxtext.input_pipeline.multihost_dataloading import MultiHostDataLoadIterator
 
 import recpack_io
+from recpack_io.batches import Batch
 from recpack_io.errors import InvalidArgumentError, UnsupportedError
 from recpack_io.fields import Numbers
 from recpack_io.loading import Loader
@@ -93,7 +94,7 @@ def make_eval_iterator(config: Any, mesh: Mesh, process_indices: Sequence[int]) 
     return MultiHostDataLoadIterator(part, mesh, config.generate_padding_batch_eval)
 
 
-def _check(config, process_indices, tokenize: str) -> None:
+def _check(config: Any, process_indices: Sequence[int], tokenize: str) -> None:
     for name in 'use_sft', 'use_dpo', 'use_multimodal', 'colocated_python_data_input', 'elastic_enabled':
         if getattr(config, name):
             raise UnsupportedError(f'{name} is true: this is for pre-training on texts, with a process on each host')
@@ -104,7 +105,8 @@ def _check(config, process_indices, tokenize: str) -> None:
         raise InvalidArgumentError(f'{tokenize} is true: records are tokens already, set it to false')
 
 
-def _loader(config, path, split, columns, global_batch_size, **options) -> Loader:
+def _loader(config: Any, path: str, split: str, columns: Sequence[str], global_batch_size: int,
+            **options: Any) -> Loader:
     tokens = Numbers('tokens', feature=columns[0], type='i32', length=config.max_target_length + 1, ragged=True,
                      truncate=True)
     processes = jax.process_count()
@@ -142,7 +144,7 @@ class _Sequences(ElasticIterator):
                 yield self._arrays(batch)
             self._epoch += 1
 
-    def _arrays(self, batch) -> dict[str, np.ndarray]:
+    def _arrays(self, batch: Batch) -> dict[str, np.ndarray]:
         short = np.flatnonzero(batch['tokens_length'] <= self._length)
         if len(short) > 0:
             record, tokens = batch.ids[short[0]], batch['tokens_length'][short[0]]
