@@ -5,8 +5,10 @@
 Comments `# planted: CAUSE` mark the lines. TOOL adds to the loop what that tool's manual asks for (tools.py beside this).
 """
 import argparse
+import gzip
 import os
 import socket
+import threading
 import time
 
 import torch
@@ -107,6 +109,12 @@ class Network(nn.Module):
         return self.head(hidden)
 
 
+def watch() -> None:
+    """Statistics of a monitoring thread that never rests."""
+    while True:
+        sum(number * number for number in range(10_000))  # planted: thread
+
+
 def train(cause: str, tool: tools.Tool) -> None:
     torch.set_num_threads(1)
     slow = Slow(cause, distributed.get_rank())
@@ -119,10 +127,14 @@ def train(cause: str, tool: tools.Tool) -> None:
     loader = DataLoader(records, BATCH, sampler=DistributedSampler(records), num_workers=1, collate_fn=Collate(slow),  # planted: restarts
                         persistent_workers=cause != 'restarts')
     kept = []
+    if slow.here == 'thread':
+        threading.Thread(target=watch, daemon=True).start()
     end, step, ended = time.monotonic() + SECONDS, 0, torch.zeros(1)
     tool.begin(model)
     while not ended.item():
         for batch in tool.batches(loader):
+            if slow.here == 'lengths':
+                batch = batch.repeat(30, 1)
             with tool.step():
                 with tool.part('forward'):
                     loss = model(batch).mean()
@@ -136,6 +148,11 @@ def train(cause: str, tool: tools.Tool) -> None:
                 [float(value) ** power for value in batch.reshape(-1) for power in (1, 2, 3)]  # planted: metrics
             if slow.here == 'memory':
                 kept.append(batch.repeat(20, 1))  # planted: memory
+            if slow.here == 'checkpoint' and step % 10 == 0:
+                with gzip.open(os.devnull, 'wb') as file:
+                    torch.save(model.module.state_dict(), file)  # planted: checkpoint
+            if slow.everywhere == 'gather':
+                distributed.all_gather_object([None] * 2, {'loss': loss.item(), 'norms': list(range(100_000))})  # planted: gather
             if slow.here == 'hang' and step == 150:
                 pair = socket.socketpair()
                 pair[0].recv(1)  # planted: hang
