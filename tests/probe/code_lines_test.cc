@@ -8,6 +8,7 @@
 
 #include "src/probe/causes/find_lines.h"
 #include "src/probe/causes/name_lines.h"
+#include "src/probe/evidence/families.h"
 #include "src/probe/verdict/line_text.h"
 #include "tests/probe/second.h"
 
@@ -33,7 +34,7 @@ TimedEvent Sampled(const std::string& place, double threads, int process = 7) {
 
 std::vector<CodeLine> LinesFrom(std::vector<TimedEvent> events) {
   LineSamples samples;
-  samples.Take(events);
+  samples.Take(events, {});
   EXPECT_THAT(events, IsEmpty());
   return samples.Lines();
 }
@@ -57,6 +58,53 @@ TEST(LineSamples, SharesAreOfAllThreadsOfARole) {
   EXPECT_DOUBLE_EQ(lines[1].share, 1);
 }
 
+TimedEvent Started(int process, int by) {
+  Event event{.kind = EventKind::kRange};
+  event.value = static_cast<uint64_t>(by);
+  return {.event = event, .process = process, .name = "parent process"};
+}
+
+const char kModel[] = "training thread||model|/a/train.py|60|main|";
+
+TEST(Families, AProcessWorksForTheNearestTrainerThatStartedIt) {
+  Families families;
+  families.Add({Started(20, 10), Started(21, 20), Started(30, 11), Started(11, 9), Started(40, 8),
+                Started(50, 50), Sampled(kModel, 1, 10), Sampled(kModel, 1, 11)});
+  EXPECT_EQ(families.TrainerOf(10), 10);
+  EXPECT_EQ(families.TrainerOf(20), 10);
+  EXPECT_EQ(families.TrainerOf(21), 10) << "a worker's worker";
+  EXPECT_EQ(families.TrainerOf(30), 11) << "whose starter trains nothing";
+  EXPECT_EQ(families.TrainerOf(40), 0);
+  EXPECT_EQ(families.TrainerOf(50), 0);
+  EXPECT_EQ(families.StarterOf(30), 11);
+  EXPECT_EQ(families.StarterOf(10), 10);
+}
+
+TEST(LineSamples, ATrainersLinesAreThoseOfItsWorkersToo) {
+  std::vector<TimedEvent> events = {Started(20, 10), Started(21, 11), Started(22, 11)};
+  for (const int trainer : {10, 11}) events.push_back(Sampled(kModel, 1, trainer));
+  events.push_back(Sampled(kAsleep, 0.9, 20));
+  events.push_back(Sampled(kIdle, 0.1, 20));
+  for (const int worker : {21, 22}) events.push_back(Sampled(kIdle, 1, worker));
+  Families families;
+  families.Add(events);
+  LineSamples samples;
+  samples.Take(events, families);
+  EXPECT_THAT(events, SizeIs(3));
+  const auto lines = samples.LinesOf(10, families);
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_EQ(lines[0].line, 41);
+  EXPECT_DOUBLE_EQ(lines[0].share, 0.9);
+  EXPECT_DOUBLE_EQ(lines[0].blocked, 1);
+  EXPECT_FALSE(lines[1].in_several);
+  EXPECT_THAT(samples.LinesOf(11, families), ElementsAre(testing::Field(&CodeLine::line, 60)));
+  const auto all = samples.Lines();
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_DOUBLE_EQ(all[0].share, 0.3);
+  EXPECT_DOUBLE_EQ(all[1].share, 1);
+  EXPECT_TRUE(all[1].in_several);
+}
+
 TEST(LineSamples, WhatCameBeforeATrainingIsLeftOut) {
   const std::string before = "program||import|/a/train.py|1|<module>|torch";
   EXPECT_THAT(LinesFrom({Sampled(before, 1)}), SizeIs(1));
@@ -70,7 +118,7 @@ TEST(LineSamples, OtherEventsAndMalformedNamesAreNoLines) {
   other.name = "a range of the program";
   std::vector<TimedEvent> events = {other, Sampled("worker|too|few", 1)};
   LineSamples samples;
-  samples.Take(events);
+  samples.Take(events, {});
   EXPECT_THAT(events, SizeIs(1));
   EXPECT_THAT(samples.Lines(), IsEmpty());
 }

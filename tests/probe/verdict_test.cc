@@ -594,10 +594,26 @@ TEST(Verdict, TheRankThatTheOthersWaitForIsNamed) {
       ElementsAre("trainer 1 (process 5) waited 2.0 % of its time for the others; they "
                   "waited 40.0 % for it",
                   "its forward and backward pass took 80.0 ms, those of the others 42.0 ms"));
+  evidence.exchanges[0].passes = 50e6;
+  EXPECT_THAT(Decide(evidence).evidence[1],
+              HasSubstr("those of the others 42.0 ms: they wait for what it does between steps"));
   evidence.exchanges[1].steps = 2;  // too few to tell
   EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kSlowRank);
   evidence.exchanges[1] = {.process = 6, .steps = 3, .wait = 3e6, .passes = 79e6};
   EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kSlowRank);
+}
+
+TEST(Verdict, WhatEachRankWaitsForAfterItsPassesIsTheExchange) {
+  Evidence evidence = HiddenRanks({}, {});
+  evidence.exchanges = {{.process = 5, .steps = 3, .wait = 32e6, .passes = 60e6},
+                        {.process = 6, .steps = 3, .wait = 30e6, .passes = 62e6}};
+  const Verdict verdict = Decide(evidence);
+  EXPECT_EQ(verdict.bottleneck, Bottleneck::kExchange);
+  EXPECT_FALSE(verdict.rank);
+  EXPECT_THAT(verdict.evidence,
+              Contains(HasSubstr("30.0 % of step time goes to the exchange of gradients")));
+  for (GradientExchange& exchange : evidence.exchanges) exchange.wait = 9e6;
+  EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kExchange);
 }
 
 // One rank reads for all and passes batches on.

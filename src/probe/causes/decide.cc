@@ -10,6 +10,7 @@
 #include "src/base/format.h"
 #include "src/probe/causes/find_lines.h"
 #include "src/probe/causes/name_lines.h"
+#include "src/probe/causes/own_input.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/causes/shared_loader.h"
 #include "src/probe/evidence/loader_work.h"
@@ -196,12 +197,15 @@ Verdict Decide(const Evidence& evidence) {
   if (std::string note = CountWaitsForSlowDevice(evidence, trainers); !note.empty()) {
     verdict.notes.push_back(std::move(note));
   }
+  const auto own = OfSlowestInput(evidence, trainers, verdict.notes);
+  const Evidence& input = own ? *own : evidence;
   if (trainers.empty()) {
     DecideWithoutSteps(evidence, verdict);
   } else {
-    DecideBySteps(evidence, trainers, verdict);
+    DecideBySteps(input, trainers, verdict);
   }
-  NameLines(evidence, verdict);
+  // The line of a slow rank is one that the others do not run.
+  NameLines(verdict.bottleneck == Bottleneck::kSlowRank ? evidence : input, verdict);
   // Caveats come before what is missing.
   verdict.notes.insert(verdict.notes.end(), evidence.unseen.begin(), evidence.unseen.end());
   verdict.hints = MakeHints(evidence, verdict);

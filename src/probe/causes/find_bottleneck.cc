@@ -16,6 +16,7 @@ constexpr double kModelBusy = 0.75;  // of step time: nothing else matters
 constexpr double kSurelyInput = 0.02;
 constexpr double kMuchUnlike = 0.1;  // of its time, the input wait of the slowest rank
 constexpr double kSpared = 0.5;      // of that wait, the most that the others may wait
+constexpr double kOfPasses = 0.5;    // of what the others wait for, the least that its passes take
 
 std::string SlowRankText(const SlowRank& slow, const Evidence& evidence,
                          const std::vector<TrainerSteps>& trainers) {
@@ -50,8 +51,13 @@ std::string PassesText(const SlowRank& slow, const Evidence& evidence,
     (exchange.process == trainers[slow.rank].process ? own : others) += exchange.passes;
   }
   others /= static_cast<double>(trainers.size() - 1);
-  return format("its forward and backward pass took {:.1f} ms, those of the others {:.1f} ms",
-                own * 1e-6, others * 1e-6);
+  const TrainerSteps& trainer = trainers[slow.rank];
+  const double step = static_cast<double>(trainer.steps.back().end - trainer.steps.front().begin) /
+                      static_cast<double>(trainer.steps.size());
+  const bool between = own - others < kOfPasses * (slow.others - slow.own) * step;
+  return format("its forward and backward pass took {:.1f} ms, those of the others {:.1f} ms{}",
+                own * 1e-6, others * 1e-6,
+                between ? ": they wait for what it does between steps" : "");
 }
 
 // The same for ranks of which only exchanges of gradients are known.

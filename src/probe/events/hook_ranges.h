@@ -36,6 +36,12 @@ inline bool IsRank(const TimedEvent& event) {
          event.event.begin == event.event.end && event.event.value >> kRankSizeBits > 1;
 }
 
+// The process whose code started this one by Python's multiprocessing. Value: its number.
+inline bool IsParent(const TimedEvent& event) {
+  return event.event.kind == EventKind::kRange && event.name == "parent process" &&
+         event.event.begin == event.event.end;
+}
+
 // The settings of a process's input: a range `input settings`, or `input settings<tab>FILE:LINE`.
 // Value: docs/format/events.md.
 inline constexpr std::string_view kInputSettings = "input settings";
@@ -53,7 +59,7 @@ inline bool IsGradientExchange(const TimedEvent& event) {
 
 inline bool IsHookRange(const TimedEvent& event) {
   return IsLockProbe(event) || IsInputSample(event) || IsLineSample(event) || IsRank(event) ||
-         IsInputSettings(event) || IsGradientExchange(event);
+         IsInputSettings(event) || IsParent(event) || IsGradientExchange(event);
 }
 
 }  // namespace recpack::probe

@@ -6,6 +6,7 @@
 
 #include "recpack/base/text.h"
 #include "src/probe/events/hook_ranges.h"
+#include "src/probe/evidence/families.h"
 
 namespace recpack::probe {
 namespace {
@@ -33,7 +34,7 @@ bool IsBlocked(const std::string& waits) { return !waits.empty() && waits != "pr
 
 }  // namespace
 
-LineSamples::Sums* LineSamples::Find(const TimedEvent& event) {
+LineSamples::Sums* LineSamples::Find(const TimedEvent& event, const Families& families) {
   const std::vector<std::string> parts = SplitText(event.name, '\t');
   if (parts.size() != kPlaceParts) return nullptr;
   const auto part = [&](NamePart which) -> const std::string& {
@@ -41,11 +42,12 @@ LineSamples::Sums* LineSamples::Find(const TimedEvent& event) {
   };
   const double seconds = static_cast<double>(event.event.end - event.event.begin) * 1e-15 *
                          static_cast<double>(event.event.value);
-  roles_[part(NamePart::kRole)] += seconds;
+  const int starter = families.StarterOf(event.process);
+  roles_[{starter, part(NamePart::kRole)}] += seconds;
   if (part(NamePart::kFile).empty()) return nullptr;
-  std::string key = event.name;
-  key.erase(part(NamePart::kMark).size() + part(NamePart::kRole).size() + 1,
-            part(NamePart::kWaits).size() + 1);
+  OfStarter key(starter, event.name);
+  key.second.erase(part(NamePart::kMark).size() + part(NamePart::kRole).size() + 1,
+                   part(NamePart::kWaits).size() + 1);
   if (sums_.size() >= kMostPlaces && !sums_.contains(key)) return nullptr;
   Sums& sums = sums_[key];
   CodeLine& line = sums.line;
@@ -66,6 +68,12 @@ LineSamples::Sums* LineSamples::Find(const TimedEvent& event) {
   if (IsBlocked(part(NamePart::kWaits))) sums.waits[part(NamePart::kWaits)] += seconds;
   if (line.role == kTrainerRole) Remember(event, sums, part(NamePart::kWaits), seconds);
   return &sums;
+}
+
+void LineSamples::Sums::Add(const Sums& other) {
+  line.in_several |= other.line.in_several || line.process != other.line.process;
+  line.seconds += other.line.seconds;
+  for (const auto& [name, seconds] : other.waits) waits[name] += seconds;
 }
 
 CodeLine LineSamples::Sums::WithWaits() const {
@@ -115,20 +123,38 @@ std::vector<Standstill> LineSamples::Since(int64_t when) const {
   return all;
 }
 
-void LineSamples::Take(std::vector<TimedEvent>& events) {
-  std::erase_if(events, [this](const TimedEvent& event) {
+void LineSamples::Take(std::vector<TimedEvent>& events, const Families& families) {
+  std::erase_if(events, [&](const TimedEvent& event) {
     if (!IsLineSample(event)) return false;
-    if (event.event.end > event.event.begin) Find(event);
+    if (event.event.end > event.event.begin) Find(event, families);
     return true;
   });
 }
 
 std::vector<CodeLine> LineSamples::Lines() const {
-  std::map<std::string, std::vector<CodeLine>> by_role;
+  return Lines([](int) { return true; });
+}
+
+std::vector<CodeLine> LineSamples::LinesOf(int trainer, const Families& families) const {
+  return Lines([&](int starter) { return families.TrainerOf(starter) == trainer; });
+}
+
+std::vector<CodeLine> LineSamples::Lines(const std::function<bool(int)>& counts) const {
+  std::map<std::string, double> roles;
+  for (const auto& [key, seconds] : roles_) {
+    if (counts(key.first)) roles[key.second] += seconds;
+  }
+  std::map<std::string, Sums> places;
   for (const auto& [key, sums] : sums_) {
+    if (!counts(key.first)) continue;
+    const auto [found, is_new] = places.try_emplace(key.second, sums);
+    if (!is_new) found->second.Add(sums);
+  }
+  std::map<std::string, std::vector<CodeLine>> by_role;
+  for (const auto& [name, sums] : places) {
     CodeLine line = sums.WithWaits();
-    if (line.role == kProgramRole && roles_.contains(kTrainerRole)) continue;
-    line.share = line.seconds / std::max(1e-9, roles_.at(line.role));
+    if (line.role == kProgramRole && roles.contains(kTrainerRole)) continue;
+    line.share = line.seconds / std::max(1e-9, roles.at(line.role));
     if (line.share >= kLeastLineShare) by_role[line.role].push_back(std::move(line));
   }
   std::vector<CodeLine> lines;

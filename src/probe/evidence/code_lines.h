@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/probe/events/event_reader.h"
@@ -45,15 +47,20 @@ struct Standstill {
   CodeLine line;       // where it was for longest
 };
 
+class Families;
+
 // Sums up the samples of places. Takes bounded memory. Not thread-safe.
 class LineSamples {
  public:
-  // Takes the samples out of the events.
-  void Take(std::vector<TimedEvent>& events);
+  // Takes the samples out of the events. `families` has seen these.
+  void Take(std::vector<TimedEvent>& events, const Families& families);
 
   // Returns the lines at which threads spent most time, by role, the longest first. What a program
   // did before it trained is left out if anything trained.
   std::vector<CodeLine> Lines() const;
+
+  // Returns the same of a trainer and the processes that work for it.
+  std::vector<CodeLine> LinesOf(int trainer, const Families& families) const;
 
   // Returns where training threads were since a moment (CLOCK_MONOTONIC, ns), by process. Samples
   // older than kRemembered seconds before the last one may be missing.
@@ -62,6 +69,8 @@ class LineSamples {
 
  private:
   struct Sums {
+    // Adds those of the same place in other processes.
+    void Add(const Sums& other);
     // Returns the line with what its threads waited for.
     CodeLine WithWaits() const;
 
@@ -75,13 +84,18 @@ class LineSamples {
     bool blocked;
     const Sums* sums;
   };
-  Sums* Find(const TimedEvent& event);
+  // Those of a starter of processes and of what it started are kept together, by the starter.
+  using OfStarter = std::pair<int, std::string>;
+
+  Sums* Find(const TimedEvent& event, const Families& families);
+  // Returns those of the starters for which `counts` is true.
+  std::vector<CodeLine> Lines(const std::function<bool(int starter)>& counts) const;
   void Remember(const TimedEvent& event, const Sums& sums, const std::string& waits,
                 double seconds);
 
-  std::map<std::string, Sums> sums_;     // by name without what it waits for
-  std::map<std::string, double> roles_;  // seconds
-  std::deque<Recent> recent_;            // of training threads
+  std::map<OfStarter, Sums> sums_;     // by name without what it waits for
+  std::map<OfStarter, double> roles_;  // seconds
+  std::deque<Recent> recent_;          // of training threads
 };
 
 }  // namespace recpack::probe

@@ -8,6 +8,7 @@
 #include "src/probe/events/kept_events.h"
 #include "src/probe/evidence/code_lines.h"
 #include "src/probe/evidence/evidence.h"
+#include "src/probe/evidence/families.h"
 #include "src/probe/evidence/hook_samples.h"
 
 namespace recpack::probe {
@@ -21,7 +22,7 @@ class EventEvidence {
   // Removes samples of lines from `events`, which no one else reads.
   void Add(std::vector<TimedEvent>& events);
 
-  // Sets locks, input_works, lines, ranks, settings and exchanges.
+  // Sets locks, input_works, lines, lines_of, ranks, settings and exchanges.
   void AddTo(Evidence& evidence) const;
 
   // As LineSamples::Since().
@@ -31,6 +32,7 @@ class EventEvidence {
 
  private:
   KeptEvents kept_;
+  Families families_;
   LineSamples lines_;
   LockProbes locks_;
   InputSamples input_samples_;

@@ -36,6 +36,7 @@ struct LockUse {
 // threads by kind of work.
 struct InputWork {
   int process = 0;
+  int trainer = 0;                       // the process that it works for; 0: not known
   double seconds = 0;                    // sampled
   std::map<Bottleneck, double> threads;  // kUnknown: unidentified work
   double waiting = 0;                    // idle workers
@@ -90,14 +91,16 @@ struct Silence {
 
 struct Evidence {
   std::vector<TrainerSteps> trainers;
-  std::vector<LoaderSample> loaders;    // in order of time
-  std::optional<SystemRates> system;    // while the steps ran
-  std::vector<GpuUse> gpus;             // used by the programs
-  std::vector<LockUse> locks;           // per Python process with the hook
-  std::vector<InputWork> input_works;   // per Python process that makes input
-  std::vector<CodeLine> lines;          // of the program's code, where its threads spent their time
-  std::vector<ProcessRank> ranks;       // per process that reports one
-  std::vector<InputSettings> settings;  // per process that reports them
+  std::vector<LoaderSample> loaders;   // in order of time
+  std::optional<SystemRates> system;   // while the steps ran
+  std::vector<GpuUse> gpus;            // used by the programs
+  std::vector<LockUse> locks;          // per Python process with the hook
+  std::vector<InputWork> input_works;  // per Python process that makes input
+  std::vector<CodeLine> lines;         // of the program's code, where its threads spent their time
+  // The same of each trainer and its workers. Only where several trainers were sampled.
+  std::map<int, std::vector<CodeLine>> lines_of;
+  std::vector<ProcessRank> ranks;           // per process that reports one
+  std::vector<InputSettings> settings;      // per process that reports them
   std::vector<GradientExchange> exchanges;  // per process that reports them
   std::optional<Silence> silence;           // at the end
   std::vector<Standstill> standstills;      // in that time, of Python programs with the hook

@@ -63,10 +63,10 @@ bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& t
   return !RunInLockstep(trainers) && !JobRanks(trainers, evidence.ranks).empty();
 }
 
-std::optional<SlowRank> FindSlowHiddenRank(const Evidence& evidence,
-                                           const std::vector<TrainerSteps>& trainers) {
-  if (!AreHiddenRanks(evidence, trainers)) return {};
+std::vector<double> WaitsForGradients(const Evidence& evidence,
+                                      const std::vector<TrainerSteps>& trainers) {
   std::vector<double> waits;
+  if (!AreHiddenRanks(evidence, trainers)) return waits;
   waits.reserve(trainers.size());
   for (const TrainerSteps& trainer : trainers) {
     const auto exchange =
@@ -77,6 +77,13 @@ std::optional<SlowRank> FindSlowHiddenRank(const Evidence& evidence,
     if (all <= 0) return {};
     waits.push_back(exchange->wait * static_cast<double>(trainer.steps.size()) / all);
   }
+  return waits;
+}
+
+std::optional<SlowRank> FindSlowHiddenRank(const Evidence& evidence,
+                                           const std::vector<TrainerSteps>& trainers) {
+  const std::vector<double> waits = WaitsForGradients(evidence, trainers);
+  if (waits.empty()) return {};
   return WaitsLeast(waits);
 }
 

@@ -30,8 +30,14 @@ size_t RankNumber(const Evidence& evidence, const std::vector<TrainerSteps>& tra
 // Tells whether the trainers are ranks of one job and report no exchanges.
 bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
-// The one of these ranks that waits least for the others' gradients, where each has measured that
-// in some steps (`evidence.exchanges`). Returns nullopt otherwise.
+// Shares of their time in which these ranks wait for the others' gradients after their own backward
+// pass, by trainer, where each has measured that in some steps (`evidence.exchanges`). Otherwise
+// empty.
+std::vector<double> WaitsForGradients(const Evidence& evidence,
+                                      const std::vector<TrainerSteps>& trainers);
+
+// The one of these ranks that waits least for the others' gradients. Returns nullopt if that is
+// not known.
 std::optional<SlowRank> FindSlowHiddenRank(const Evidence& evidence,
                                            const std::vector<TrainerSteps>& trainers);
 

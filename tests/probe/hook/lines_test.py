@@ -73,6 +73,16 @@ class Lines(HookTest):
         self.assertEqual((line.part, line.file, [line.line], line.function, line.calling),
                          ('__getitem__', 'program.py', self.planted(), 'make', 'time.sleep'))
 
+    def test_a_worker_says_who_started_it(self):
+        for start in 'fork', 'spawn', 'forkserver':
+            with self.subTest(start):
+                told = self.run_program(WORKER + textwrap.dedent(f'''
+                    def make(item): pass
+                    if __name__ == '__main__': serve(1, '{start}')
+                    '''))
+                parents = [event.value for event in told.files[int(told.out)] if event.name == 'parent process']
+                self.assertEqual((parents, told.notices), ([told.pid], ''))
+
     def test_a_program_keeps_its_switch_interval(self):
         told = self.run_program(WORKER + textwrap.dedent('''
             def make(item):

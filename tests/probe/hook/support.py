@@ -121,7 +121,7 @@ class HookTest(unittest.TestCase):
         out, err = process.communicate()
         self.assertEqual(process.returncode, code, f'{out}\n{err}')
         told = Told(self.events, process.pid)
-        told.out, told.err = out, err
+        told.pid, told.out, told.err = process.pid, out, err
         return told
 
     def expect_steps(self, told, count, name='optimizer'):

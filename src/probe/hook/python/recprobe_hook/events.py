@@ -26,13 +26,15 @@ SETTINGS_PLACE = 900  # its name has the place, and is told with it
 WAITS = range(DATA_LOADER, EVALUATION + 1)
 WORK = range(STORAGE, IDLE + 1)  # kinds of work of input threads
 OWN_WORK = 23 - STORAGE  # from such a kind to the same of the training thread, but for IDLE
+PARENT = 30
 _NAMES = ('DataLoader', 'iter(DataLoader)', 'tf.data', 'Grain', 'queue', 'evaluation',
           'input in a background thread', 'optimizer', 'batch', 'Keras', 'interpreter lock',
           'input: storage', 'input: decompression', 'input: decode', 'input: augment',
           'input: user function', 'input: batch function', 'input: other', 'input: waiting',
           'rank', 'input settings', 'gradient exchange', 'input: own storage',
           'input: own decompression', 'input: own decode', 'input: own augment',
-          'input: own user function', 'input: own batch function', 'input: own other')
+          'input: own user function', 'input: own batch function', 'input: own other',
+          'parent process')
 
 
 def _write_function():

@@ -2,7 +2,7 @@
 import _thread
 import functools
 
-from . import input_work
+from . import input_work, parents
 
 
 def patch(module):
@@ -22,6 +22,7 @@ def _watch_processes(owner):
 
     @functools.wraps(work)
     def _bootstrap(self, *args, **kwargs):
+        parents.write_parent(self._parent_pid)
         input_work.watch_process()
         try:
             return work(self, *args, **kwargs)
