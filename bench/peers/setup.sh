@@ -5,7 +5,7 @@
 #   bash bench/peers/setup.sh    all of them (about 16 GB, the PyTorch of `ffcv` and `vision` is most)
 #   bash bench/peers/setup.sh tf dali wds vision safetensors grain prometheus perfetto stores trackers
 #                                those that tests/interop needs (about 8 GB)
-#   bash bench/peers/setup.sh vision tf jax lightning huggingface torchtitan numba ray spark
+#   bash bench/peers/setup.sh vision tf jax lightning huggingface torchtitan numba ray spark stores
 #                                those that tests/python needs (about 8 GB)
 #   bash bench/peers/setup.sh maxtext
 #                                that of tests/python/stable_abi.sh (1.4 GB): by the oldest Python from 3.12 on

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel and tests it as users get it: in an environment that has nothing but NumPy, in those of
-# bench/peers/setup.sh with PyTorch, Lightning, JAX, TensorFlow, Ray and Spark (9 GB), and by mypy's eyes.
+# bench/peers/setup.sh with PyTorch, Lightning, JAX, TensorFlow, Ray, Spark and an object store (9 GB), and by mypy's eyes.
 #
 #   bash tests/python/run.sh [WHEEL]     WHEEL: one that is built already (default: it is built)
 #
@@ -12,14 +12,14 @@ venvs=${RECPACK_VENVS:-$repository/.venvs}
 bare=$repository/build/python/bare
 site=$repository/build/python/site
 bash "$here/environments.sh" "$@"
-bash "$repository/bench/peers/setup.sh" lightning huggingface torchtitan numba jax tf wds py ray spark typing
-export RECPACK=$bare/bin/recpack
+bash "$repository/bench/peers/setup.sh" lightning huggingface torchtitan numba jax tf wds py ray spark stores typing
+export RECPACK=$bare/bin/recpack RECPACK_STORES=$venvs/stores/bin
 
 tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:ragged vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
        lightning:lightning huggingface:huggingface huggingface:huggingface_rows torchtitan:torchtitan numba:numba jax:jax jax:audio jax:elastic_jax tf:tensorflow tf:audio ray:ray ray:ray_train ray:flight spark:spark
-       vision:examples vision:elastic vision:migrate jax:examples tf:migration
+       vision:examples vision:bucket vision:elastic vision:migrate jax:examples tf:migration
        vision:user_programs lightning:user_programs huggingface:user_programs jax:user_programs tf:user_programs
        vision:peer_programs lightning:peer_programs huggingface:peer_programs torchtitan:peer_programs jax:peer_programs
        tf:peer_programs wds:peer_programs
