@@ -3,7 +3,7 @@
 
     bash bench/peers/setup.sh remote                            nginx and the peers, once
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
-    python3 bench/remote.py --data DIR --out bench/results/remote.json        about 15 minutes
+    python3 bench/remote.py --data DIR --out bench/results/remote.json        about 40 minutes
     python3 bench/remote.py --table bench/results/remote.json                 for docs/guide/object-stores.md
 
 DIR holds imagenet-sample/CLASS/*.JPEG. --rows takes groups by their function's names in
@@ -20,7 +20,7 @@ from harness import machine, remote_rows
 from harness.entrants import Setting
 from harness.program import parse, say, write
 from harness.remote_stand import nginx_of
-from harness.remote_table import table
+from harness.remote_table import loaders, table
 
 COPIES = {'photos': 64, 'few': 32}  # of each photo
 
@@ -65,13 +65,15 @@ def entry(row: dict, load: float, rounds: int) -> dict:
     entrants = [{'label': label, 'role': remote_rows.ROLES.get(label.split(' ')[0].strip(','), 'ours'),
                  'figure': spread(values)} for label, values in row['samples'].items()]
     return {'name': row['name'], 'title': row['title'], 'unit': row['unit'], 'date': machine.today(), 'rounds': rounds,
-            'load_average': load, 'terms': row['terms'], 'entrants': entrants, 'targets': judged(row)}
+            'load_average': load, 'terms': row['terms'],
+            **{key: row[key] for key in ('configs', 'failures', 'labels') if key in row}, 'entrants': entrants, 'targets': judged(row)}
 
 
 def main() -> None:
     options = parse(__doc__, sys.argv[1:], True)
     if options.table:
-        print(table(json.loads(options.table.read_text(encoding='utf-8'))))
+        results = json.loads(options.table.read_text(encoding='utf-8'))
+        print(table(results) + '\n\n' + loaders(results))
         return
     setting = Setting(options.data.resolve(), options.work.resolve(), options.build.resolve(),
                       options.venvs.absolute(), 1 if options.quick else options.reps)

@@ -1,4 +1,4 @@
-"""The tables of bench/results/remote.json, missed aims first, and remote-faults.json, for docs/guide/object-stores.md."""
+"""The tables of bench/results/remote.json, missed aims first, its loaders of photos, and remote-faults.json, for docs/guide/object-stores.md."""
 
 
 def number(value: float, unit: str) -> str:
@@ -19,6 +19,7 @@ def aims(row: dict) -> str:
     return '; '.join(said) or '–'
 
 
+LOADERS = 'loaders-'
 OURSELVES = 'ours against ourselves'
 # Why a row has no peer.
 ALONE = {'cap': 'peers were not run behind the slow link', 'delay': 'peers were not run behind the delay',
@@ -33,12 +34,39 @@ def terms(row: dict) -> str:
 
 
 def table(results: dict) -> str:
-    """In Markdown."""
-    rows = sorted(results['rows'], key=lambda row: all(target['met'] for target in row['targets']))
+    """In Markdown, without the loaders of photos."""
+    rows = [row for row in results['rows'] if not row['name'].startswith(LOADERS)]
+    rows = sorted(rows, key=lambda row: all(target['met'] for target in row['targets']))
     lines = ['| figure | medians | aim | terms |', '|---|---|---|---|']
     for row in rows:
         lines.append(f"| {row['title']}, {row['unit']} | {figures(row)} | {aims(row)} | {terms(row)} |")
     return '\n'.join(lines)
+
+
+def by_loader(row: dict) -> dict[str, list[float]]:
+    """The medians of an entrant's epochs, in their order."""
+    found = {}
+    for each in row['entrants']:
+        found.setdefault(each['label'].rpartition(', ')[0], []).append(each['figure']['median'])
+    return found
+
+
+def loaders(results: dict) -> str:
+    """Rates and CPU time of the loaders of photos, each cold and warm, with how they were run. Empty where they were not."""
+    rows = [row for row in results['rows'] if row['name'].startswith(LOADERS)]
+    if not rows:
+        return ''
+    columns = [(row['title'], row['unit'], by_loader(row)) for row in rows]
+    lines = ['| loader | ' + ' | '.join(f'{title}, {unit}: cold; warm' for title, unit, _ in columns) + ' | how: cold / warm | failed |',
+             '|---' * (len(columns) + 3) + '|']
+    for loader in columns[0][2]:
+        cells = ['; '.join(number(value, unit) for value in of[loader]) for _, unit, of in columns]
+        name = next(name for name in rows[0]['configs'] if rows[0]['labels'][name] in loader)
+        failed = rows[0]['failures'].get(name, [])
+        lines.append(f"| {loader} | {' | '.join(cells)} | {rows[0]['configs'][name]} | {len(failed)} |")
+    reached = '; '.join(f"{target['of']}: {target['reached']:.2f}{'' if target['met'] else ' (**missed**)'}"
+                        for target in rows[0]['targets'])
+    return '\n'.join([*lines, '', f'{reached}. {terms(rows[0])}.'])
 
 
 def faults(results: dict) -> str:

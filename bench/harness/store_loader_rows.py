@@ -1,5 +1,10 @@
 """The rows of bench/results/remote.json that compare loaders of photos, each as its own experts would run it."""
+import json
+import shutil
+import statistics
+
 from harness.entrants import ROOT, python_of
+from harness.program import say
 from harness.remote_stand import BUCKET
 
 SCRIPT = str(ROOT / 'bench' / 'peers' / 'peer_store_loader.py')
@@ -7,18 +12,18 @@ SITE = str(ROOT / 'build' / 'python' / 'site')  # tests/python/environments.sh m
 DATA = 'few'
 DELAY_MS = 20
 OURS = 'recpack'
-# Its environment, and the flags of those ways to run it of which the fastest counts.
+# Its environment, and the ways to run it, workers and variant, of which the fastest counts.
 WAYS = {
-    OURS: ('vision', [['--workers', '2']]),
-    'webdataset': ('remote', [['--workers', '2'], ['--workers', '4']]),
-    'mds': ('streams', [['--workers', '2'], ['--workers', '4']]),
-    'litdata': ('streams', [['--workers', '2'], ['--workers', '4'], ['--workers', '2', '--variant', '0'],
-                            ['--workers', '2', '--variant', 'auto']]),
-    'lance': ('remote', [['--workers', '2'], ['--workers', '4']]),
-    's3torchconnector': ('remote', [['--workers', '2'], ['--workers', '8'], ['--workers', '16']])}
+    OURS: ('vision', [(2, '')]),
+    'webdataset': ('remote', [(2, 'cache'), (2, 'stream'), (2, 'curl')]),
+    'mds': ('streams', [(2, '')]),
+    'litdata': ('streams', [(2, 'all')]),
+    'lance': ('remote', [(2, 'spawn'), (2, 'forkserver')]),
+    's3torchconnector': ('remote', [(8, ''), (16, '')])}
 LABELS = {'webdataset': 'WebDataset over s3fs', 'mds': 'MosaicML Streaming', 'litdata': 'LitData', 'lance': 'Lance'}
 EPOCHS = 'cold', 'warm'
-TRIES = 3
+PHOTOS, BATCH = 5120, 128
+LONGEST = 120  # seconds, for both epochs
 
 
 def prepare(bench, loader: str) -> str:
@@ -27,6 +32,7 @@ def prepare(bench, loader: str) -> str:
     out = bench.folder / key
     if not out.exists():
         part = out.with_name(key + '.part')
+        shutil.rmtree(part, ignore_errors=True)
         bench.run([python_of(bench.setting, WAYS[loader][0]), SCRIPT, 'write', loader,
                    str(bench.setting.work / 'remote-files' / DATA), str(part)])
         part.rename(out)
@@ -35,67 +41,68 @@ def prepare(bench, loader: str) -> str:
     return key
 
 
-def epochs_of(bench, loader: str, flags: list[str], port: int) -> list[dict]:
+def epochs_of(bench, loader: str, way: tuple[int, str], port: int) -> list[dict]:
+    """Throws RuntimeError where the loader fails, hangs, or leaves out samples."""
+    workers, variant = way
     key = prepare(bench, loader)
     more = {'PYTHONPATH': SITE} if loader == OURS else {}
     words = [python_of(bench.setting, WAYS[loader][0]), SCRIPT, 'read', loader, f's3://{BUCKET}/{key}', '--names',
-             str(bench.setting.work / f'{key}.names'), '--cache', str(bench.setting.work / 'cache'), *flags]
-    return bench.run(words, port, **more)
+             str(bench.setting.work / f'{key}.names'), '--cache', str(bench.setting.work / 'cache'), '--workers', str(workers),
+             '--variant', variant]
+    rows = bench.run(['timeout', '-k', '5', str(LONGEST), *words], port, RECPACK_CACHE=str(bench.setting.work / 'cache'), **more)
+    for row in rows:
+        if not PHOTOS - BATCH * workers <= row['images'] <= PHOTOS + BATCH * workers:
+            raise RuntimeError(f"an epoch had {row['images']} photos")
+    return rows
 
 
-def tried_again(bench, loader: str, flags: list[str], port: int, failures: list[str]) -> list[dict]:
-    """An error of a peer's own is noted, and it gets two more runs."""
-    for _ in range(TRIES - 1):
-        try:
-            return epochs_of(bench, loader, flags, port)
-        except RuntimeError as error:
-            if loader == OURS:
-                raise
-            failures.append(f'{loader}: {str(error).splitlines()[-1]}')
-    return epochs_of(bench, loader, flags, port)
+def run_all(bench, rounds: int, port: int) -> tuple[dict, dict]:
+    """Of each loader and way the rows of its runs, and what runs of it failed with."""
+    runs, failures = {}, {}
+    for _ in range(rounds):
+        for loader, (_, ways) in WAYS.items():
+            for way in ways:
+                try:
+                    rows = epochs_of(bench, loader, way, port)
+                except RuntimeError as error:
+                    if loader == OURS:
+                        raise
+                    failures.setdefault(loader, []).append(f'{way}: {str(error).splitlines()[-1].strip()}')
+                    say(f'{loader}: {failures[loader][-1]}')
+                    continue
+                runs.setdefault(loader, {}).setdefault(way, []).append(rows)
+                say(json.dumps({'loader': loader, 'way': way, 'rows': rows}))
+    return runs, failures
 
 
-def fastest(bench, loader: str, port: int, failures: list[str]) -> list[str]:
-    """By the sum of both epochs."""
-    ways = WAYS[loader][1]
-    if len(ways) == 1:
-        return ways[0]
-    return min(ways, key=lambda flags: sum(row['seconds'] for row in tried_again(bench, loader, flags, port, failures)))
-
-
-def at_delay(bench, rounds: int, delay: int) -> list[dict]:
-    rates, costs, configs, failures = {}, {}, {}, []
-    gigabytes = bench.size(DATA) / 1e9
-    with bench.proxy(delay_ms=delay) as proxy:
-        chosen = {loader: fastest(bench, loader, proxy.port, failures) for loader in WAYS}
-        for _ in range(rounds):
-            for loader, flags in chosen.items():
-                for name, row in zip(EPOCHS, tried_again(bench, loader, flags, proxy.port, failures)):
-                    label = f"{LABELS.get(loader, loader)} {row['version']}, {name}"
-                    rates.setdefault(label, []).append(row['images'] / row['seconds'])
-                    costs.setdefault(label, []).append(row['cpu_seconds'] / gigabytes)
-                    configs[loader] = row['config']
+def loaders(bench, rounds: int) -> list[dict]:
+    with bench.proxy(delay_ms=DELAY_MS) as proxy:
+        runs, failures = run_all(bench, rounds, proxy.port)
     bench.forget()
-    terms = (f'535 MB, 5,120 photos × 100 KB, random-resized crop to 224, flip, u8, batches of 128; {delay} ms to the first '
-             'byte, no cap, by the proxy, which shares the 2 cores with nginx; cold: the first epoch with an empty cache folder, '
-             'the making of loader and workers included; warm: the second of the process, from the cache that the loader keeps '
-             'by default or by its usual setting (recpack, Lance and s3torchconnector: none); '
-             + '; '.join(f'{loader}: {config}' for loader, config in configs.items())
-             + ''.join(f'; a run that failed and was repeated: {failure}' for failure in failures)
-             + '; tf.data is not here: TensorFlow 2.21 has no s3:// and no http://')
+    return rows_of(runs, failures, bench.size(DATA) / 1e9)
+
+
+def rows_of(runs: dict, failures: dict, gigabytes: float) -> list[dict]:
+    rates, costs, configs = {}, {}, {}
+    for loader, ways in runs.items():
+        for at, epoch in enumerate(EPOCHS):
+            best = min(ways.values(), key=lambda of: statistics.median(run[at]['seconds'] for run in of))
+            label = f"{LABELS.get(loader, loader)} {best[0][at]['version']}, {epoch}"
+            rates[label] = [run[at]['images'] / run[at]['seconds'] for run in best]
+            costs[label] = [run[at]['cpu_seconds'] / gigabytes for run in best]
+            configs.setdefault(loader, []).append(best[0][at]['config'])
 
     def against_best(epoch: str) -> list[float]:
         of = {label: values for label, values in rates.items() if label.endswith(epoch)}
         ours = next(values for label, values in of.items() if label.startswith(OURS))
-        best = max((values for label, values in of.items() if not label.startswith(OURS)), key=lambda v: sorted(v)[len(v) // 2])
-        return [mine / theirs for mine, theirs in zip(ours, best)]
-    where = f'{delay} ms to the first byte' if delay else 'no delay'
-    return [{'name': f'loaders-{delay}ms', 'title': f'photos for training, {where}', 'unit': 'images/s', 'terms': terms,
-             'samples': rates, 'targets': [(f'recpack / fastest peer, {epoch}', 'at least', 1.0, against_best(epoch))
-                                           for epoch in EPOCHS]},
-            {'name': f'loaders-cpu-{delay}ms', 'title': f'CPU time of the same, decoding included, {where}', 'unit': 'CPU-s/GB',
+        best = max((values for label, values in of.items() if not label.startswith(OURS)), key=statistics.median)
+        return [statistics.median(ours) / statistics.median(best)]
+    terms = (f'{PHOTOS:,} photos × 100 KB, random-resized crop to 224 with antialias, flip, u8, batches of {BATCH}; {DELAY_MS} ms to '
+             'the first byte, no cap, by the proxy, which shares the 2 cores with nginx; for each loader and epoch the fastest of its '
+             f"ways by the median ({', '.join(f'{loader} {len(ways)}' for loader, (_, ways) in WAYS.items())})")
+    said = {loader: ' / '.join(dict.fromkeys(of)) for loader, of in configs.items()}
+    return [{'name': 'loaders-rate', 'title': 'photos for training', 'unit': 'images/s', 'terms': terms, 'samples': rates,
+             'configs': said, 'failures': failures, 'labels': {loader: LABELS.get(loader, loader) for loader in WAYS},
+             'targets': [(f'recpack / fastest peer, {epoch}', 'at least', 1.0, against_best(epoch)) for epoch in EPOCHS]},
+            {'name': 'loaders-cpu', 'title': 'CPU time, decoding included', 'unit': 'CPU-s/GB',
              'terms': 'of the same runs; the process and its workers', 'samples': costs, 'targets': []}]
-
-
-def loaders(bench, rounds: int) -> list[dict]:
-    return [row for delay in (0, DELAY_MS) for row in at_delay(bench, rounds, delay)]

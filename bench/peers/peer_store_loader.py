@@ -6,12 +6,16 @@
 Store and credentials are those of the environment (AWS_ENDPOINT_URL ...). FILE lists the objects below KEY, for
 loaders that must be told. Prints a line of JSON for each of two epochs: seconds, from the making of the loader
 (imports not included) or from the end of the epoch before; cpu_seconds of this process and its workers; images.
-A loader that keeps what it fetched does so in DIR. V: LitData's batch_decode.
+A loader that keeps what it fetched does so in DIR. V: LitData's batch_decode; whether WebDataset keeps what it fetches
+(cache, stream) or reads by curl, its own way (curl); how Lance's workers are started (spawn, forkserver).
 """
 import argparse
 import functools
+import gc
+import importlib
 import importlib.metadata
 import json
+import multiprocessing.forkserver
 import os
 import pathlib
 import shutil
@@ -52,13 +56,15 @@ def torch_options(workers: int) -> dict:
 
 
 def recpack_loader(options):
-    os.environ['RECPACK_CACHE'] = str(options.cache)
     import recpack_io
     from recpack_io.torch import Loader
     fields = [recpack_io.Image(height=SIDE, width=SIDE, crop='random-resized', flip=0.5, type='u8'),
               recpack_io.recipe('imagenet-train')[1]]
     loader = Loader(recpack_io.open(options.url), fields=fields, batch_size=CROP_BATCH, threads=options.workers, as_tuple=True)
-    return loader, f'recpack_io.torch.Loader, {options.workers} threads'
+    return loader, f'recpack_io.torch.Loader, {options.workers} threads, order auto'
+
+
+WEBDATASET = {'cache': "s3fs's readahead of 8 MiB, cache_dir", 'stream': "s3fs's readahead of 8 MiB", 'curl': 'pipe:curl'}
 
 
 def write_webdataset(samples, out: pathlib.Path) -> None:
@@ -78,12 +84,16 @@ def webdataset_loader(options):
     gopen_schemes['s3'] = lambda path, mode, bufsize: files(os.getpid()).open(
         path, mode, cache_type='readahead', block_size=8 << 20)
     make, more = MakeSample(), torch_options(options.workers)
-    data = webdataset.WebDataset([f'{options.url}/{name}' for name in options.names], shardshuffle=len(options.names),
-                                 cache_dir=str(options.cache), empty_check=False)
+    url = options.url
+    if options.variant == 'curl':
+        url = url.replace('s3:/', f"pipe:curl -s -f {os.environ['AWS_ENDPOINT_URL']}", 1)
+    kept = {'cache_dir': str(options.cache)} if options.variant == 'cache' else {}
+    data = webdataset.WebDataset([f'{url}/{name}' for name in options.names], shardshuffle=len(options.names),
+                                 empty_check=False, **kept)
     data = data.shuffle(BUFFER).map(lambda row: make(row['jpg'], row['cls']))
     data = data.batched(CROP_BATCH, collation_fn=more.pop('collate_fn'), partial=True)
     return (webdataset.WebLoader(data, batch_size=None, **more),
-            f"shuffle({BUFFER}), s3fs's readahead of 8 MiB, cache_dir, {options.workers} workers")
+            f"shuffle({BUFFER}), {WEBDATASET[options.variant]}, {options.workers} workers")
 
 
 def write_mds(samples, out: pathlib.Path) -> None:
@@ -104,6 +114,8 @@ def mds_loader(options):
             row = super().__getitem__(at)
             return make(row['image'], row['label'])
     data = Photos(remote=options.url, local=str(options.cache), batch_size=CROP_BATCH, shuffle=True, predownload=ALL_AHEAD)
+    for stream in data.streams:
+        stream._downloader.clean_up()  # or the workers share the connection that read the index, and one waits for 60 s
     return DataLoader(data, CROP_BATCH, **torch_options(options.workers)), f'predownload of all, {options.workers} workers'
 
 
@@ -162,8 +174,8 @@ def lance_loader(options):
     where = {'version': 1, 'storage_options': {'endpoint': os.environ['AWS_ENDPOINT_URL'], 'allow_http': 'true',
                                                'virtual_hosted_style_request': 'false'}}
     data = LancePhotos(options.url, lance.dataset(options.url, **where).count_rows(), where)
-    return (DataLoader(data, CROP_BATCH, shuffle=True, multiprocessing_context='spawn', **torch_options(options.workers)),
-            f'take(a batch of random rows), {options.workers} spawned workers')
+    return (DataLoader(data, CROP_BATCH, shuffle=True, multiprocessing_context=options.variant, **torch_options(options.workers)),
+            f'take(a batch of random rows), {options.workers} workers by {options.variant}')
 
 
 def write_files(samples, out: pathlib.Path) -> None:
@@ -187,6 +199,9 @@ WRITERS = {'webdataset': write_webdataset, 'mds': write_mds, 'litdata': write_li
            's3torchconnector': write_files}
 LOADERS = {'recpack': recpack_loader, 'webdataset': webdataset_loader, 'mds': mds_loader, 'litdata': litdata_loader,
            'lance': lance_loader, 's3torchconnector': s3torchconnector_loader}
+# Imported before the time begins.
+MODULES = {'recpack': ['recpack_io.torch'], 'webdataset': ['webdataset', 's3fs'], 'mds': ['streaming', 'peer_mds'],
+           'litdata': ['litdata'], 'lance': ['lance'], 's3torchconnector': ['s3torchconnector']}
 PACKAGES = {'recpack': 'recpack-io', 'mds': 'mosaicml-streaming', 'lance': 'pylance'}
 
 
@@ -195,6 +210,11 @@ def read(options) -> None:
     shutil.rmtree(options.cache, ignore_errors=True)
     options.cache.mkdir(parents=True)
     options.names = options.names.read_text(encoding='utf-8').split()
+    for module in MODULES[options.loader]:
+        importlib.import_module(module)
+    if options.variant == 'forkserver':
+        multiprocessing.set_forkserver_preload(['peer_store_loader', 'lance'])
+        multiprocessing.forkserver.ensure_running()
     began, cpu = time.perf_counter(), cpu_seconds_of_tree()
     loader, config = LOADERS[options.loader](options)
     for _ in range(EPOCHS):
@@ -207,6 +227,8 @@ def read(options) -> None:
         print(json.dumps({'seconds': now - began, 'cpu_seconds': used - cpu, 'images': images, 'config': config,
                           'version': version}), flush=True)
         began, cpu = now, used
+    del loader
+    gc.collect()  # ends its workers: those of a fork server would not see that this process is gone
     os._exit(0)  # some threads outlive their work
 
 
@@ -223,7 +245,7 @@ def main():
     reading.add_argument('--names', type=pathlib.Path, required=True)
     reading.add_argument('--cache', type=pathlib.Path, required=True)
     reading.add_argument('--workers', type=int, default=2)
-    reading.add_argument('--variant', default='all')
+    reading.add_argument('--variant', default='')
     options = parser.parse_args()
     if options.command == 'write':
         options.out.mkdir(parents=True)
