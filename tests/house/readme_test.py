@@ -38,6 +38,7 @@ class Readme(unittest.TestCase):
     def test_the_figures_of_object_stores_are_those_of_the_results(self):
         page = read('docs/guide/object-stores.md')
         results = json.loads(read('bench/results/remote.json'))
+        self.assertIn(remote_table.loaders(results), page)
         self.assertIn(remote_table.table(results), page, 'python3 bench/remote.py --table bench/results/remote.json')
         self.assertIn(remote_table.faults(json.loads(read('bench/results/remote-faults.json'))), page)
 

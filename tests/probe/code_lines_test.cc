@@ -73,15 +73,19 @@ TEST(Families, AProcessWorksForTheNearestTrainerThatStartedIt) {
   EXPECT_EQ(families.TrainerOf(10), 10);
   EXPECT_EQ(families.TrainerOf(20), 10);
   EXPECT_EQ(families.TrainerOf(21), 10) << "a worker's worker";
-  EXPECT_EQ(families.TrainerOf(30), 11) << "whose starter trains nothing";
+  EXPECT_EQ(families.TrainerOf(30), 11) << "whose own starter trains nothing";
   EXPECT_EQ(families.TrainerOf(40), 0);
   EXPECT_EQ(families.TrainerOf(50), 0);
-  EXPECT_EQ(families.StarterOf(30), 11);
-  EXPECT_EQ(families.StarterOf(10), 10);
+  EXPECT_EQ(families.HeadOf(30), 11);
+  EXPECT_EQ(families.HeadOf(11), 11) << "a trainer that another process started";
+  EXPECT_EQ(families.HeadOf(60), 0);
+  families.Add({Started(30, 10)});
+  EXPECT_EQ(families.TrainerOf(30), 10) << "another process of this number";
 }
 
 TEST(LineSamples, ATrainersLinesAreThoseOfItsWorkersToo) {
-  std::vector<TimedEvent> events = {Started(20, 10), Started(21, 11), Started(22, 11)};
+  std::vector<TimedEvent> events = {Started(10, 9), Started(11, 9), Started(20, 10),
+                                    Started(21, 11), Started(22, 11)};
   for (const int trainer : {10, 11}) events.push_back(Sampled(kModel, 1, trainer));
   events.push_back(Sampled(kAsleep, 0.9, 20));
   events.push_back(Sampled(kIdle, 0.1, 20));
@@ -90,7 +94,7 @@ TEST(LineSamples, ATrainersLinesAreThoseOfItsWorkersToo) {
   families.Add(events);
   LineSamples samples;
   samples.Take(events, families);
-  EXPECT_THAT(events, SizeIs(3));
+  EXPECT_THAT(events, SizeIs(5));
   const auto lines = samples.LinesOf(10, families);
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_EQ(lines[0].line, 41);

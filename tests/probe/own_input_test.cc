@@ -67,7 +67,7 @@ TEST(OwnInput, OfManyRanksTheWorkersOfTheOneThatWaitsAreJudged) {
   ASSERT_TRUE(verdict.line);
   EXPECT_EQ(verdict.line->line, 41);
   EXPECT_DOUBLE_EQ(verdict.line->share, 0.75);
-  EXPECT_THAT(verdict.notes, Contains(HasSubstr("rank 3 waits longest for its input, 60.0 %")));
+  EXPECT_THAT(verdict.notes, Contains(HasSubstr("those of rank 3 and its workers")));
 }
 
 TEST(OwnInput, WithoutAKnownTrainerAllWorkersCount) {
@@ -77,15 +77,26 @@ TEST(OwnInput, WithoutAKnownTrainerAllWorkersCount) {
   const Verdict verdict = Decide(evidence);
   EXPECT_EQ(verdict.bottleneck, Bottleneck::kDecode);
   EXPECT_FALSE(verdict.line);
-  EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("rank 3 waits longest"))));
+  EXPECT_THAT(verdict.notes, Not(Contains(HasSubstr("its workers"))));
 }
 
-TEST(OwnInput, WhereNoneWaitsMuchAllCount) {
-  std::vector<std::string> notes;
-  const Evidence evidence = OneRankWaits(3);
-  EXPECT_FALSE(OfSlowestInput(evidence, evidence.trainers, notes));
-  EXPECT_FALSE(OfSlowestInput(evidence, {}, notes));
-  EXPECT_TRUE(notes.empty());
+TEST(OwnInput, WhereNoneOrAllWaitMuchAllCount) {
+  Evidence evidence = OneRankWaits(60);
+  ASSERT_NE(FindSlowestInput(evidence, evidence.trainers), nullptr);
+  EXPECT_EQ(FindSlowestInput(evidence, evidence.trainers)->process, ProcessOf(kSlow));
+  for (TrainerSteps& trainer : evidence.trainers) {
+    for (StepRecord& step : trainer.steps) step.uncovered_wait = 50 * kMillisecond;
+  }
+  EXPECT_EQ(FindSlowestInput(evidence, evidence.trainers), nullptr);
+  evidence = OneRankWaits(3);
+  EXPECT_EQ(FindSlowestInput(evidence, evidence.trainers), nullptr);
+  EXPECT_EQ(FindSlowestInput(evidence, {}), nullptr);
+}
+
+TEST(OwnInput, ProgramsThatAreNoRanksOfOneJobCountTogether) {
+  Evidence evidence = OneRankWaits(60);
+  evidence.ranks.clear();
+  EXPECT_EQ(FindSlowestInput(evidence, evidence.trainers), nullptr);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ constexpr Cure kCures[] = {
      "put operations that wait for each other on one device, and independent ones (towers) on "
      "different devices; or split batches so that devices work on different parts of them"},
     {Bottleneck::kExchange,
-     "use larger batches, fewer exchanges (no_sync() of DistributedDataParallel) or smaller ones "
+     "use larger batches, fewer exchanges (no_sync() of DistributedDataParallel), smaller ones "
      "(its "
      "hooks that compress gradients), or a faster link between the devices"},
     {Bottleneck::kSlowRank, "find out why that rank is slow"},

@@ -10,7 +10,6 @@
 #include "src/base/format.h"
 #include "src/probe/causes/find_lines.h"
 #include "src/probe/causes/name_lines.h"
-#include "src/probe/causes/own_input.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/causes/shared_loader.h"
 #include "src/probe/evidence/loader_work.h"
@@ -197,15 +196,12 @@ Verdict Decide(const Evidence& evidence) {
   if (std::string note = CountWaitsForSlowDevice(evidence, trainers); !note.empty()) {
     verdict.notes.push_back(std::move(note));
   }
-  const auto own = OfSlowestInput(evidence, trainers, verdict.notes);
-  const Evidence& input = own ? *own : evidence;
   if (trainers.empty()) {
     DecideWithoutSteps(evidence, verdict);
   } else {
-    DecideBySteps(input, trainers, verdict);
+    DecideBySteps(evidence, trainers, verdict);
   }
-  // The line of a slow rank is one that the others do not run.
-  NameLines(verdict.bottleneck == Bottleneck::kSlowRank ? evidence : input, verdict);
+  NameLines(evidence, verdict);
   // Caveats come before what is missing.
   verdict.notes.insert(verdict.notes.end(), evidence.unseen.begin(), evidence.unseen.end());
   verdict.hints = MakeHints(evidence, verdict);

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "src/base/format.h"
+#include "src/probe/causes/own_input.h"
 #include "src/probe/causes/program_cures.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/share/combine_steps.h"
@@ -46,17 +47,19 @@ void OneIsSlow(const Evidence& evidence, const std::vector<TrainerSteps>& traine
 // Its own work and that of the others, as the ranks measured it before their exchanges.
 std::string PassesText(const SlowRank& slow, const Evidence& evidence,
                        const std::vector<TrainerSteps>& trainers) {
-  double own = 0, others = 0;
-  for (const GradientExchange& exchange : evidence.exchanges) {
-    (exchange.process == trainers[slow.rank].process ? own : others) += exchange.passes;
+  const auto exchanges = FindExchanges(evidence, trainers);
+  const GradientExchange& own = *exchanges[slow.rank];
+  double passes = -own.passes, waits = -own.wait;  // means of the others
+  for (const GradientExchange* exchange : exchanges) {
+    passes += exchange->passes;
+    waits += exchange->wait;
   }
-  others /= static_cast<double>(trainers.size() - 1);
-  const TrainerSteps& trainer = trainers[slow.rank];
-  const double step = static_cast<double>(trainer.steps.back().end - trainer.steps.front().begin) /
-                      static_cast<double>(trainer.steps.size());
-  const bool between = own - others < kOfPasses * (slow.others - slow.own) * step;
+  const auto others = static_cast<double>(exchanges.size() - 1);
+  passes /= others;
+  waits /= others;
+  const bool between = own.passes - passes < kOfPasses * (waits - own.wait);
   return format("its forward and backward pass took {:.1f} ms, those of the others {:.1f} ms{}",
-                own * 1e-6, others * 1e-6,
+                own.passes * 1e-6, passes * 1e-6,
                 between ? ": they wait for what it does between steps" : "");
 }
 
@@ -213,11 +216,15 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
                      (verdict.band == Band::kUndecided && surely > kSurelyInput);
   const auto work = input ? FindLoaderWork(evidence.loaders) : std::nullopt;
   const LoaderWork* const waited_for = work ? &*work : nullptr;
-  const Situation situation{.evidence = evidence,
+  const TrainerSteps* const slowest = input ? FindSlowestInput(evidence, trainers) : nullptr;
+  std::optional<Evidence> own;
+  if (slowest != nullptr) own = WithInputOf(*slowest, evidence);
+  const Evidence& judged = own ? *own : evidence;
+  const Situation situation{.evidence = judged,
                             .trainers = trainers,
                             .verdict = verdict,
                             .work = waited_for,
-                            .pipeline = MakePipeline(evidence, trainers, verdict, waited_for)};
+                            .pipeline = MakePipeline(judged, trainers, verdict, waited_for)};
   Found found;
   if (Hangs(evidence, trainers, found)) {
     Adopt(situation, std::move(found), verdict);
@@ -239,6 +246,13 @@ void FindBottleneck(const Evidence& evidence, const std::vector<TrainerSteps>& t
   // Where the cause of short waits is not found, there may be one that matters more.
   if (found.causes.empty() && verdict.band != Band::kHighly) FindOtherCauses(situation, found);
   Adopt(situation, std::move(found), verdict);
+  if (slowest != nullptr && verdict.bottleneck != Bottleneck::kSlowRank) {
+    verdict.input_of = slowest->process;
+    verdict.notes.push_back(
+        format("lines and input threads are those of rank {} and its workers, which waits longest "
+               "for its input",
+               RankNumber(evidence, trainers, static_cast<size_t>(slowest - trainers.data()))));
+  }
   if (verdict.bottleneck == Bottleneck::kUnknown) {
     DescribeNativeThreads(evidence, trainers, verdict);
   }

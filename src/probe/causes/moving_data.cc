@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "src/base/format.h"
 #include "src/probe/causes/rules.h"
 #include "src/probe/share/hidden_ranks.h"
@@ -34,12 +32,10 @@ void MovingData(const Situation& situation, Found& found) {
   if (parts.exchange > kMuchExchange && parts.exchange > parts.other) {
     name(Bottleneck::kExchange, "the exchange between devices", parts.exchange);
   }
-  // What each rank waits for, whoever is last, is the exchange itself.
-  const auto waits = WaitsForGradients(situation.evidence, situation.trainers);
-  const double least = waits.empty() ? 0 : *std::ranges::min_element(waits);
-  if (least > kMuchExchange) {
+  const double gradients = ShareOfExchanges(situation.evidence, situation.trainers);
+  if (gradients > kMuchExchange) {
     name(Bottleneck::kExchange, "the exchange of gradients after the backward pass, on every rank",
-         least);
+         gradients);
   }
 }
 

@@ -69,8 +69,8 @@ std::optional<int> SlowProcess(const Evidence& evidence, const Verdict& verdict)
 }  // namespace
 
 void NameLines(const Evidence& evidence, Verdict& verdict) {
-  verdict.lines = evidence.lines;
   const auto slow = SlowProcess(evidence, verdict);
+  verdict.lines = verdict.input_of ? evidence.lines_of.at(*verdict.input_of) : evidence.lines;
   const auto cause = verdict.line = slow ? FindOwnLine(verdict.lines, *slow) : FindLine(verdict);
   if (!cause) return;
   FindCauseByLine(evidence, *cause, verdict);

@@ -1,8 +1,5 @@
 #include "src/probe/causes/own_input.h"
 
-#include <utility>
-
-#include "src/base/format.h"
 #include "src/probe/share/hidden_ranks.h"
 #include "src/probe/share/slow_rank.h"
 
@@ -10,28 +7,31 @@ namespace recpack::probe {
 namespace {
 
 constexpr double kWaitsMuch = 0.05;  // of step time
+constexpr double kSpared = 0.5;      // of that wait, the most that the others may wait
 
 }  // namespace
 
-std::optional<Evidence> OfSlowestInput(const Evidence& evidence,
-                                       const std::vector<TrainerSteps>& trainers,
-                                       std::vector<std::string>& notes) {
-  if (trainers.size() < 2) return {};
-  const size_t at = WaitsLongest(trainers);
-  const TrainerSteps& slowest = trainers[at];
-  const double share = ShareOfTime(slowest, &StepRecord::uncovered_wait);
-  if (share < kWaitsMuch) return {};
-  const auto lines = evidence.lines_of.find(slowest.process);
-  if (lines == evidence.lines_of.end()) return {};
+const TrainerSteps* FindSlowestInput(const Evidence& evidence,
+                                     const std::vector<TrainerSteps>& trainers) {
+  if (JobRanks(trainers, evidence.ranks).empty()) return nullptr;
+  const size_t longest = WaitsLongest(trainers);
+  double own = 0, others = 0;
+  for (size_t i = 0; i < trainers.size(); ++i) {
+    (i == longest ? own : others) += ShareOfTime(trainers[i], &StepRecord::uncovered_wait);
+  }
+  others /= static_cast<double>(trainers.size() - 1);
+  if (own < kWaitsMuch || others > kSpared * own) return nullptr;
+  const auto lines = evidence.lines_of.find(trainers[longest].process);
+  if (lines == evidence.lines_of.end() || lines->second.empty()) return nullptr;
+  return &trainers[longest];
+}
+
+Evidence WithInputOf(const TrainerSteps& trainer, const Evidence& evidence) {
   Evidence own = evidence;
-  own.lines = lines->second;
+  own.lines = evidence.lines_of.at(trainer.process);
   std::erase_if(own.input_works, [&](const InputWork& work) {
-    return work.trainer != 0 && work.trainer != slowest.process;
+    return work.trainer != 0 && work.trainer != trainer.process;
   });
-  notes.push_back(format(
-      "rank {} waits longest for its input, {} of its time: lines and input threads are those "
-      "of it and its workers",
-      RankNumber(evidence, trainers, at), Percent(share)));
   return own;
 }
 

@@ -1,20 +1,20 @@
-// Selects what is known of the input of the trainer that waits longest for it.
+// Selects what is known of the input of the rank that waits longest for it.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "src/probe/evidence/evidence.h"
 
 namespace recpack::probe {
 
-// Returns the evidence with the lines and input threads of that trainer alone: of many ranks, the
-// workers of the others would hide what one rank's workers do. Returns nullopt where one process
-// trains, none waits much, or it is not known whose workers are whose. `trainers`: without their
-// first steps. Adds a note that says so to `notes`.
-std::optional<Evidence> OfSlowestInput(const Evidence& evidence,
-                                       const std::vector<TrainerSteps>& trainers,
-                                       std::vector<std::string>& notes);
+// Returns the trainer of several ranks that waits longest for its input, if the others wait much
+// less, and if it is known which lines and input threads are its own; nullptr otherwise.
+const TrainerSteps* FindSlowestInput(const Evidence& evidence,
+                                     const std::vector<TrainerSteps>& trainers);
+
+// Returns the evidence with the lines and input threads of a trainer alone, which
+// FindSlowestInput() found: of many ranks, the workers of the others would hide what those of one
+// do.
+Evidence WithInputOf(const TrainerSteps& trainer, const Evidence& evidence);
 
 }  // namespace recpack::probe

@@ -42,10 +42,10 @@ LineSamples::Sums* LineSamples::Find(const TimedEvent& event, const Families& fa
   };
   const double seconds = static_cast<double>(event.event.end - event.event.begin) * 1e-15 *
                          static_cast<double>(event.event.value);
-  const int starter = families.StarterOf(event.process);
-  roles_[{starter, part(NamePart::kRole)}] += seconds;
+  const int head = families.HeadOf(event.process);
+  roles_[{head, part(NamePart::kRole)}] += seconds;
   if (part(NamePart::kFile).empty()) return nullptr;
-  OfStarter key(starter, event.name);
+  OfHead key(head, event.name);
   key.second.erase(part(NamePart::kMark).size() + part(NamePart::kRole).size() + 1,
                    part(NamePart::kWaits).size() + 1);
   if (sums_.size() >= kMostPlaces && !sums_.contains(key)) return nullptr;
@@ -136,7 +136,7 @@ std::vector<CodeLine> LineSamples::Lines() const {
 }
 
 std::vector<CodeLine> LineSamples::LinesOf(int trainer, const Families& families) const {
-  return Lines([&](int starter) { return families.TrainerOf(starter) == trainer; });
+  return Lines([&](int head) { return families.TrainerOf(head) == trainer; });
 }
 
 std::vector<CodeLine> LineSamples::Lines(const std::function<bool(int)>& counts) const {

@@ -84,18 +84,17 @@ class LineSamples {
     bool blocked;
     const Sums* sums;
   };
-  // Those of a starter of processes and of what it started are kept together, by the starter.
-  using OfStarter = std::pair<int, std::string>;
+  using OfHead = std::pair<int, std::string>;  // by Families::HeadOf()
 
   Sums* Find(const TimedEvent& event, const Families& families);
-  // Returns those of the starters for which `counts` is true.
-  std::vector<CodeLine> Lines(const std::function<bool(int starter)>& counts) const;
+  // Returns those of the heads for which `counts` is true.
+  std::vector<CodeLine> Lines(const std::function<bool(int head)>& counts) const;
   void Remember(const TimedEvent& event, const Sums& sums, const std::string& waits,
                 double seconds);
 
-  std::map<OfStarter, Sums> sums_;     // by name without what it waits for
-  std::map<OfStarter, double> roles_;  // seconds
-  std::deque<Recent> recent_;          // of training threads
+  std::map<OfHead, Sums> sums_;     // by name without what it waits for
+  std::map<OfHead, double> roles_;  // seconds
+  std::deque<Recent> recent_;       // of training threads
 };
 
 }  // namespace recpack::probe

@@ -57,6 +57,13 @@ struct GradientExchange {
   size_t steps = 0;   // measured
   double wait = 0;    // for the others' gradients, after its own backward pass
   double passes = 0;  // its own forward and backward pass
+  // The waits one by one, the first kMostWaits of them, and when they were told (CLOCK_MONOTONIC).
+  struct Wait {
+    int64_t told;
+    int64_t length;
+  };
+  static constexpr size_t kMostWaits = 4096;
+  std::vector<Wait> waits{};
 };
 
 // What the program makes its batches with, as the hook in it reports.

@@ -16,25 +16,29 @@ constexpr int kMostGenerations = 20;
 void Families::Add(const std::vector<TimedEvent>& events) {
   const std::string trains = std::string(kLineSample) + kTrainerRole + '\t';
   for (const TimedEvent& event : events) {
-    if (IsParent(event) && starters_.size() < kMostProcesses) {
-      starters_[event.process] = static_cast<int>(event.event.value);
-    } else if (event.name.starts_with(trains)) {
+    if (IsParent(event)) {
+      // The system may have given the number of a process that ended to this one.
+      if (starters_.size() < kMostProcesses || starters_.contains(event.process)) {
+        starters_.insert_or_assign(event.process, static_cast<int>(event.event.value));
+      }
+    } else if (event.name.starts_with(trains) && trainers_.size() < kMostProcesses) {
       trainers_.insert(event.process);
     }
   }
 }
 
-int Families::StarterOf(int process) const {
+int Families::HeadOf(int process) const {
+  if (trainers_.contains(process)) return process;
   const auto found = starters_.find(process);
-  return found == starters_.end() ? process : found->second;
+  return found == starters_.end() ? 0 : found->second;
 }
 
 int Families::TrainerOf(int process) const {
   for (int i = 0; i < kMostGenerations; ++i) {
     if (trainers_.contains(process)) return process;
-    const int starter = StarterOf(process);
-    if (starter == process) break;
-    process = starter;
+    const auto starter = starters_.find(process);
+    if (starter == starters_.end()) break;
+    process = starter->second;
   }
   return 0;
 }

@@ -15,8 +15,9 @@ class Families {
   // Must see the events before samples of lines are taken out of them.
   void Add(const std::vector<TimedEvent>& events);
 
-  // Returns the process that started this one; the process itself where that is not known.
-  int StarterOf(int process) const;
+  // Returns the process by whose number samples are kept: a trainer's own, else that of the process
+  // which started it; 0 for all others together.
+  int HeadOf(int process) const;
 
   // Returns the nearest trainer among the process and those that started it; 0 if there is none.
   int TrainerOf(int process) const;

@@ -90,6 +90,9 @@ void GradientExchanges::Add(const std::vector<TimedEvent>& events) {
     ++sum.steps;
     sum.wait += static_cast<double>(timed.event.end - timed.event.begin);
     sum.passes += static_cast<double>(timed.event.value);
+    if (sum.waits.size() < GradientExchange::kMostWaits) {
+      sum.waits.push_back({timed.event.end, timed.event.end - timed.event.begin});
+    }
   }
 }
 

@@ -30,11 +30,14 @@ size_t RankNumber(const Evidence& evidence, const std::vector<TrainerSteps>& tra
 // Tells whether the trainers are ranks of one job and report no exchanges.
 bool AreHiddenRanks(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
-// Shares of their time in which these ranks wait for the others' gradients after their own backward
-// pass, by trainer, where each has measured that in some steps (`evidence.exchanges`). Otherwise
-// empty.
-std::vector<double> WaitsForGradients(const Evidence& evidence,
-                                      const std::vector<TrainerSteps>& trainers);
+// What these ranks measured of their exchanges of gradients, by trainer. Empty unless each of them
+// did so in some steps.
+std::vector<const GradientExchange*> FindExchanges(const Evidence& evidence,
+                                                   const std::vector<TrainerSteps>& trainers);
+
+// Share of their time that these ranks' exchanges of gradients take after the backward pass: of
+// each step, what the rank waits that waits least. 0 where that is not known.
+double ShareOfExchanges(const Evidence& evidence, const std::vector<TrainerSteps>& trainers);
 
 // The one of these ranks that waits least for the others' gradients. Returns nullopt if that is
 // not known.

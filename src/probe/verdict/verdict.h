@@ -71,6 +71,8 @@ struct Verdict {
   // The rank that all others wait for: its number if processes report theirs, else its index among
   // the trainers.
   std::optional<size_t> rank;
+  // The process whose input was judged, of several ranks; nullopt: that of all together.
+  std::optional<int> input_of;
   // Ranked by what curing each alone would save. The first one is `bottleneck`; further ones save
   // at least kWorthNaming of step time.
   std::vector<Cause> causes;

@@ -14,8 +14,8 @@ struct Credentials {
   std::string secret;
   std::string token;    // of temporary credentials; otherwise empty
   int64_t expires = 0;  // seconds since 1970; 0: never
-  std::string
-      project{};  // Google's project that pays for requests (quota_project_id); may be empty
+  // Google's project that requests count for (quota_project_id); may be empty.
+  std::string project{};
 };
 
 // Names that stores have for the same things: headers "x-amz-*" or "x-goog-*", and signatures.

@@ -110,7 +110,7 @@ class HookTest(unittest.TestCase):
 
     def start(self, text, *flags, prelude=None, env=None, **options):
         program = self.folder / 'program.py'
-        program.write_text((prelude or self.prelude) + textwrap.dedent(text))
+        program.write_text((self.prelude if prelude is None else prelude) + textwrap.dedent(text))
         return subprocess.Popen([self.python, *flags, str(program)], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
                                 env=self.environment(**(env or {})), **options)

@@ -22,7 +22,7 @@ def _watch_processes(owner):
 
     @functools.wraps(work)
     def _bootstrap(self, *args, **kwargs):
-        parents.write_parent(self._parent_pid)
+        parents.write_parent(getattr(self, '_parent_pid', 0))
         input_work.watch_process()
         try:
             return work(self, *args, **kwargs)
