@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures reading from an object store on loopback, behind a network that our proxy plays.
 
-    bash bench/peers/setup.sh remote                            nginx and the peers, once
+    bash bench/peers/setup.sh vision streams remote             nginx and the peers, once
+    bash tests/python/environments.sh                           our package, for the loaders of photos
     cmake --preset release -DRECPACK_BUILD_BENCH=ON && cmake --build build/release
     python3 bench/remote.py --data DIR --out bench/results/remote.json        about 40 minutes
     python3 bench/remote.py --table bench/results/remote.json                 for docs/guide/object-stores.md

@@ -57,7 +57,7 @@ def epochs_of(bench, loader: str, way: tuple[int, str], port: int) -> list[dict]
 
 
 def run_all(bench, rounds: int, port: int) -> tuple[dict, dict]:
-    """Of each loader and way the rows of its runs, and what runs of it failed with."""
+    """Returns the rows of each loader's ways, run by run, and what runs failed with."""
     runs, failures = {}, {}
     for _ in range(rounds):
         for loader, (_, ways) in WAYS.items():
