@@ -46,8 +46,7 @@ constexpr Cure kCures[] = {
      "different devices; or split batches so that devices work on different parts of them"},
     {Bottleneck::kExchange,
      "use larger batches, fewer exchanges (no_sync() of DistributedDataParallel), smaller ones "
-     "(its "
-     "hooks that compress gradients), or a faster link between the devices"},
+     "(its hooks that compress gradients), or a faster link between the devices"},
     {Bottleneck::kSlowRank, "find out why that rank is slow"},
     {Bottleneck::kLaunch,
      "launch many kernels at once (CUDA graphs, torch.compile(mode='reduce-overhead')), fuse them, "

@@ -16,7 +16,6 @@ namespace {
 constexpr double kModelBusy = 0.75;  // of step time: nothing else matters
 constexpr double kSurelyInput = 0.02;
 constexpr double kMuchUnlike = 0.1;  // of its time, the input wait of the slowest rank
-constexpr double kSpared = 0.5;      // of that wait, the most that the others may wait
 constexpr double kOfPasses = 0.5;    // of what the others wait for, the least that its passes take
 
 std::string SlowRankText(const SlowRank& slow, const Evidence& evidence,
@@ -90,17 +89,13 @@ void NameRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainer
 void NameHiddenRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                     Verdict& verdict) {
   if (!AreHiddenRanks(evidence, trainers)) return;
-  const size_t longest = WaitsLongest(trainers);
-  double own = 0, others = 0;
-  for (size_t i = 0; i < trainers.size(); ++i) {
-    (i == longest ? own : others) += ShareOfTime(trainers[i], &StepRecord::uncovered_wait);
-  }
-  others /= static_cast<double>(trainers.size() - 1);
-  if (own < kMuchUnlike || others > kSpared * own) return;
-  verdict.rank = RankNumber(evidence, trainers, longest);
+  const LongestWait longest = FindLongestWait(trainers);
+  if (longest.own < kMuchUnlike || !longest.alone) return;
+  verdict.rank = RankNumber(evidence, trainers, longest.trainer);
   verdict.evidence.push_back(
       format("rank {} (process {}) waited {} of its time for its input, the others {} for theirs",
-             *verdict.rank, trainers[longest].process, Percent(own), Percent(others)));
+             *verdict.rank, trainers[longest.trainer].process, Percent(longest.own),
+             Percent(longest.others)));
 }
 
 Cause HostCause(const Breakdown& parts, std::optional<double> saves) {

@@ -9,7 +9,7 @@ namespace recpack::probe {
 namespace {
 
 constexpr double kMuchWaiting = 0.1;
-constexpr double kSpared = 0.5;  // of the others' wait, the most that the slow rank may wait
+constexpr double kSpared = 0.5;  // of a long wait, the most that those wait who are spared it
 
 }  // namespace
 
@@ -27,6 +27,17 @@ size_t WaitsLongest(const std::vector<TrainerSteps>& trainers) {
     return ShareOfTime(trainer, &StepRecord::uncovered_wait);
   });
   return static_cast<size_t>(longest - trainers.begin());
+}
+
+LongestWait FindLongestWait(const std::vector<TrainerSteps>& trainers) {
+  LongestWait found{.trainer = WaitsLongest(trainers)};
+  for (size_t i = 0; i < trainers.size(); ++i) {
+    (i == found.trainer ? found.own : found.others) +=
+        ShareOfTime(trainers[i], &StepRecord::uncovered_wait);
+  }
+  found.others /= static_cast<double>(trainers.size() - 1);
+  found.alone = found.others <= kSpared * found.own;
+  return found;
 }
 
 SlowRank WaitsLeast(const std::vector<double>& waits) {

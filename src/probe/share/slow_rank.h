@@ -13,6 +13,14 @@ namespace recpack::probe {
 // Share of the trainer's step time that `what` takes.
 double ShareOfTime(const TrainerSteps& trainer, int64_t StepRecord::*what);
 
+// The trainer that waits longest for its input, of several.
+struct LongestWait {
+  size_t trainer = 0;  // its index
+  double own = 0;      // share of its time in which it waits
+  double others = 0;   // the same share of the others, on average
+  bool alone = false;  // the others wait much less
+};
+
 struct SlowRank {
   size_t rank = 0;    // index of the trainer
   double own = 0;     // share of its time in which it waits for others
@@ -22,6 +30,9 @@ struct SlowRank {
 
 // Index of the trainer with the largest share of input waits. `trainers` must not be empty.
 size_t WaitsLongest(const std::vector<TrainerSteps>& trainers);
+
+// The same with its waits and those of the others. There must be at least two.
+LongestWait FindLongestWait(const std::vector<TrainerSteps>& trainers);
 
 // The slow one of at least two, by the shares of their time in which they wait for others.
 SlowRank WaitsLeast(const std::vector<double>& waits);
