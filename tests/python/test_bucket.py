@@ -12,18 +12,12 @@ import subprocess
 import sys
 import time
 
-from support import CIFAR, ROOT, InFolder, main
+from support import CIFAR, ROOT, InFolder, free_port, main
 
 PAGE = ROOT / 'docs' / 'guide' / 'bucket.md'
 KEY, SECRET = 'TESTKEY', 'test/secret+key'
 TRAINING = 'python cifar10_torch.py s3://bucket/cifar10'
 SHORT = ' --batch-size 4 --save-every 1'  # the golden data set has 64 samples
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
 
 
 def commands():
