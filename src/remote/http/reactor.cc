@@ -24,6 +24,8 @@ constexpr long kSlowestBytes = 1024, kSlowSeconds = 20;  // slower for so long: 
 constexpr long kReceiveBuffer = 256 << 10;
 constexpr char kUnwanted[] = "not wanted any more";
 
+thread_local bool is_reactors_thread = false;
+
 // Returns the file with the certificates of the authorities to trust instead of the system's, by
 // the variables of AWS's tools, curl and OpenSSL; null if none is set.
 const char* AuthoritiesFile() {
@@ -114,7 +116,10 @@ bool Reactor::IsSlowed() const noexcept {
   return limit_ < kFirstLimit;
 }
 
+bool Reactor::IsItsThread() noexcept { return is_reactors_thread; }
+
 void Reactor::Run() noexcept {
+  is_reactors_thread = true;
   for (;;) Step();
 }
 

@@ -24,6 +24,9 @@ class Reactor {
   // Thread-safe. Never destroyed. Throws Error (kUnsupported) without libcurl.
   static Reactor& Get();
 
+  // Tells whether the calling thread is a reactor's, which must not wait for an exchange.
+  static bool IsItsThread() noexcept;
+
   // Returns the request to send now; null: none.
   using Starter = std::function<std::shared_ptr<Exchange>()>;
 

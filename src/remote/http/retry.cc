@@ -11,6 +11,7 @@
 #include "src/base/format.h"
 #include "src/remote/http/fetch_waits.h"
 #include "src/remote/http/reactor.h"
+#include "src/remote/http/xml.h"
 #include "src/remote/url/url.h"
 
 namespace recpack::remote {
@@ -43,6 +44,13 @@ const char* AdviceFor(ConnectionFault fault) {
     default:
       return "check the network and the store's state";
   }
+}
+
+// The credentials ended between signing and arrival: the next request is signed by new ones.
+bool SaysExpired(const Exchange& exchange) {
+  const long status = exchange.status();
+  return (status == 400 || status == 401 || status == 403) &&
+         FirstElement(exchange.text(), "Code") == "ExpiredToken";
 }
 
 // Returns the reason to send again; empty if the answer stands.
@@ -152,7 +160,8 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
     exchange = AwaitFirst(make, into, std::move(exchange), waits.waited());
     if (exchange->ok() && exchange->received() > 0) usual_begin.Add(exchange->time_to_begin());
     if (requests_saved_up < kSavedUp) ++requests_saved_up;
-    const std::string failure = Failure(*exchange, refuse);
+    std::string failure = Failure(*exchange, refuse);
+    if (failure.empty() && tries == 1 && SaysExpired(*exchange)) failure = "expired credentials";
     waits.CountRequest(*exchange, failure.empty());
     if (failure.empty()) return exchange;
     if (IsThrottled(exchange->status())) Reactor::Get().SlowDown();

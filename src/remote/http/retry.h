@@ -22,13 +22,13 @@ using RefuseAnswer = std::function<std::string(const Exchange&)>;
 std::string RefusePart(const Exchange& exchange);
 
 // Sends the request, and again after connections that fail, and after the statuses 408, 429, 500,
-// 502, 503 and 504: with full jitter up to 0.1 s, doubled each time up to 5 s, not before
-// Retry-After, for 60 s; for 3 s after a host's name that has no address. `first`: an exchange of
-// the same request that is under way, or null. A GET into memory whose answer has not begun after
-// three times the usual time (but 0.2 s at least) is sent a second time, for one in 20 requests at
-// most, and the first answer to come is taken. Returns the answer, of any other status, or one that
-// is too large. Throws
-// Error (kIo), with the last failure and `path`.
+// 502, 503 and 504, and once where the store says that the credentials have expired: with full
+// jitter up to 0.1 s, doubled each time up to 5 s, not before Retry-After, for 60 s; for 3 s after
+// a host's name that has no address. `first`: an exchange of the same request that is under way, or
+// null. A GET into memory whose answer has not begun after three times the usual time (but 0.2 s at
+// least) is sent a second time, for one in 20 requests at most, and the first answer to come is
+// taken. Returns the answer, of any other status, or one that is too large. Throws Error (kIo),
+// with the last failure and `path`.
 std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uint8_t> into,
                                           const RefuseAnswer& refuse, const std::string& path,
                                           std::shared_ptr<Exchange> first = nullptr);

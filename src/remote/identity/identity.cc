@@ -1,8 +1,11 @@
 #include "src/remote/identity/identity.h"
 
 #include <ctime>
+#include <exception>
+#include <utility>
 
 #include "recpack/base/error.h"
+#include "src/remote/http/reactor.h"
 #include "src/remote/identity/answers.h"
 #include "src/remote/identity/aws_sources.h"
 #include "src/remote/identity/google_sources.h"
@@ -17,44 +20,77 @@ constexpr int64_t kRenewalInterval = 10;
 }  // namespace
 
 Identity::Identity(StoreSettings settings, Environment environment)
-    : settings_(std::move(settings)), environment_(std::move(environment)) {
-  current_ = settings_.credentials;
-  source_.name = settings_.source;
-  looked_ = current_.has_value() || settings_.anonymous;
+    : settings_(std::move(settings)), environment_(std::move(environment)) {}
+
+// Looks for a source at the first call. Only for the thread that has set `fetching`.
+std::optional<Credentials> Identity::Fetch(State& state) const {
+  if (!state.looked) {
+    CredentialSource source = settings_.dialect == Dialect::kGoogle
+                                  ? FindGoogleSource(environment_)
+                                  : FindAwsSource(settings_, environment_);
+    auto found = source.fetch ? source.fetch() : std::nullopt;
+    if (!found) source.fetch = nullptr;
+    const std::lock_guard lock(state.mutex);
+    state.source = std::move(source);
+    return found;
+  }
+  auto renewed = state.source.fetch();
+  if (!renewed) FailSource(state.source.name, "it has none any more");
+  return renewed;
 }
 
-// Requires mutex_.
-void Identity::Renew(int64_t now) const {
-  next_renewal_ = now + kRenewalInterval;
-  try {
-    const auto renewed = source_.fetch();
-    if (!renewed) FailSource(source_.name, "it has none any more");
-    current_ = renewed;
-  } catch (const Error&) {
-    if (current_->expires <= now) throw;
-  }
+Identity::Need Identity::State::FindNeed() const {
+  if (!looked) return Need::kNow;
+  if (!source.fetch || current->expires == 0) return Need::kNone;
+  const int64_t now = std::time(nullptr);
+  if (current->expires <= now) return Need::kNow;
+  const bool is_due = current->expires - kRenewBefore < now && next_renewal <= now;
+  return is_due ? Need::kSoon : Need::kNone;
 }
 
 std::optional<Credentials> Identity::Get() const {
-  const std::lock_guard lock(mutex_);
-  if (!looked_) {
-    source_ = settings_.dialect == Dialect::kGoogle ? FindGoogleSource(environment_)
-                                                    : FindAwsSource(settings_, environment_);
-    if (source_.fetch) current_ = source_.fetch();
-    if (!current_) source_.fetch = nullptr;
-    looked_ = true;
-    return current_;
+  if (settings_.credentials || settings_.anonymous) return settings_.credentials;
+  const bool may_wait = !Reactor::IsItsThread();
+  State& state = state_.Get();
+  std::unique_lock lock(state.mutex);
+  for (;;) {
+    const Need need = state.FindNeed();
+    const bool leave = need == Need::kSoon && (!may_wait || state.fetching);
+    if (need == Need::kNone || leave) return state.current;
+    if (!may_wait) throw Error(ErrorKind::kIo, "there are no valid credentials yet", {}, {});
+    if (!state.fetching) return Renew(state, lock);
+    state.changed.wait(lock);
   }
-  if (!source_.fetch || current_->expires == 0) return current_;
-  const int64_t now = std::time(nullptr);
-  const bool is_due = current_->expires - kRenewBefore < now && next_renewal_ <= now;
-  if (is_due || current_->expires <= now) Renew(now);
-  return current_;
+}
+
+std::optional<Credentials> Identity::Renew(State& state, std::unique_lock<std::mutex>& lock) const {
+  state.fetching = true;
+  lock.unlock();
+  std::optional<Credentials> fetched;
+  std::exception_ptr error;
+  try {
+    fetched = Fetch(state);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  state.fetching = false;
+  if (state.looked) state.next_renewal = std::time(nullptr) + kRenewalInterval;
+  if (!error) {
+    state.current = std::move(fetched);
+    state.looked = true;
+  }
+  state.changed.notify_all();
+  // What was valid before still is.
+  if (error && state.FindNeed() == Need::kNow) std::rethrow_exception(error);
+  return state.current;
 }
 
 std::string Identity::source() const {
-  const std::lock_guard lock(mutex_);
-  return source_.name;
+  if (settings_.credentials || settings_.anonymous) return settings_.source;
+  State& state = state_.Get();
+  const std::lock_guard lock(state.mutex);
+  return state.source.name.empty() ? settings_.source : state.source.name;
 }
 
 }  // namespace recpack::remote

@@ -1,11 +1,13 @@
 // Credentials of a store, looked for once and renewed in time.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "src/remote/http/per_process.h"
 #include "src/remote/identity/credential_source.h"
 #include "src/remote/sign/credentials.h"
 
@@ -18,8 +20,9 @@ class Identity {
   // none, the first Get() looks for others: FindAwsSource(), FindGoogleSource().
   Identity(StoreSettings settings, Environment environment);
 
-  // Returns valid credentials; nullopt: anonymous. May wait for the network. Throws Error
-  // (kIo, kInvalidArgument) if a source that is set up gives none.
+  // Returns valid credentials; nullopt: anonymous. May wait for the network, but not on the
+  // reactor's thread, which would wait for itself. Throws Error (kIo, kInvalidArgument) if a source
+  // that is set up gives none; kIo on the reactor's thread, until another one has fetched them.
   std::optional<Credentials> Get() const;
 
   // Says where the credentials came from, for messages.
@@ -28,16 +31,29 @@ class Identity {
   const StoreSettings& settings() const noexcept { return settings_; }
 
  private:
-  void Renew(int64_t now) const;
+  enum class Need : uint8_t { kNone, kSoon, kNow };
+
+  struct State {
+    // Requires mutex.
+    Need FindNeed() const;
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    // Guarded by mutex:
+    bool looked = false;
+    bool fetching = false;  // a thread looks for credentials, or renews them
+    CredentialSource source;
+    std::optional<Credentials> current;
+    int64_t next_renewal = 0;  // seconds since 1970; not earlier
+  };
+
+  std::optional<Credentials> Fetch(State& state) const;
+  // Fetches credentials while others may use the mutex that `lock` holds.
+  std::optional<Credentials> Renew(State& state, std::unique_lock<std::mutex>& lock) const;
 
   const StoreSettings settings_;
   const Environment environment_;
-  mutable std::mutex mutex_;
-  // Guarded by mutex_:
-  mutable bool looked_ = false;
-  mutable CredentialSource source_;
-  mutable std::optional<Credentials> current_;
-  mutable int64_t next_renewal_ = 0;  // seconds since 1970; not earlier
+  mutable PerProcess<State> state_;
 };
 
 }  // namespace recpack::remote

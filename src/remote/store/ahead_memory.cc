@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/remote/http/per_process.h"
 #include "src/remote/http/reactor.h"
-#include "src/remote/store/per_process.h"
 
 namespace recpack::remote {
 

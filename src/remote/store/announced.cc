@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "recpack/base/buffer_pool.h"
+#include "src/remote/http/per_process.h"
 #include "src/remote/http/reactor.h"
 #include "src/remote/http/traffic.h"
 #include "src/remote/store/ahead_memory.h"
-#include "src/remote/store/per_process.h"
 
 namespace recpack::remote {
 namespace {

@@ -1,8 +1,5 @@
 #include "src/remote/store/data_files.h"
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -11,6 +8,7 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "src/remote/http/per_process.h"
 #include "src/remote/http/reactor.h"
 #include "src/remote/store/ahead_memory.h"
 #include "src/remote/store/object.h"
@@ -30,14 +28,15 @@ class AllFiles final : public FileSystem {
   }
 
   void Expect(const std::string& url) {
+    Opening& opening = opening_.Get();
     {
-      const std::lock_guard lock(mutex_);
-      if (expected_.size() >= kMostExpected || expected_.contains(url)) return;
+      const std::lock_guard lock(opening.mutex);
+      if (opening.expected.size() >= kMostExpected || opening.expected.contains(url)) return;
     }
     auto exchange = std::make_shared<Exchange>(Object::TailRequest(url));
     {
-      const std::lock_guard lock(mutex_);
-      if (!expected_.try_emplace(url, Expected{::getpid(), exchange}).second) return;
+      const std::lock_guard lock(opening.mutex);
+      if (!opening.expected.try_emplace(url, exchange).second) return;
     }
     Reactor::Get().Start(std::move(exchange));
   }
@@ -61,8 +60,9 @@ class AllFiles final : public FileSystem {
     if (!IsUrl(path)) return PosixFiles().Exists(path);
     try {
       auto object = std::make_shared<const Object>(path);
-      const std::lock_guard lock(mutex_);
-      seen_ = std::move(object);
+      Opening& opening = opening_.Get();
+      const std::lock_guard lock(opening.mutex);
+      opening.seen = std::move(object);
       return true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kNotFound) return false;
@@ -75,19 +75,21 @@ class AllFiles final : public FileSystem {
  private:
   // Returns the object if Exists() saw it just now: the question and the answer cost one request.
   std::shared_ptr<const Object> TakeSeen(const std::string& path) {
-    const std::lock_guard lock(mutex_);
-    if (!seen_ || seen_->path() != path) return nullptr;
-    return std::exchange(seen_, nullptr);
+    Opening& opening = opening_.Get();
+    const std::lock_guard lock(opening.mutex);
+    if (!opening.seen || opening.seen->path() != path) return nullptr;
+    return std::exchange(opening.seen, nullptr);
   }
 
-  // Returns the exchange that Expect() began, in this process.
+  // Returns the exchange that Expect() began; nullptr: none.
   std::shared_ptr<Exchange> TakeExpected(const std::string& path) {
-    const std::lock_guard lock(mutex_);
-    const auto found = expected_.find(path);
-    if (found == expected_.end()) return nullptr;
-    const Expected expected = found->second;
-    expected_.erase(found);
-    return expected.process == ::getpid() ? expected.exchange : nullptr;
+    Opening& opening = opening_.Get();
+    const std::lock_guard lock(opening.mutex);
+    const auto found = opening.expected.find(path);
+    if (found == opening.expected.end()) return nullptr;
+    auto exchange = std::move(found->second);
+    opening.expected.erase(found);
+    return exchange;
   }
 
   static void RefuseWriting(const std::string& path) {
@@ -96,16 +98,16 @@ class AllFiles final : public FileSystem {
                 {.path = WithoutSecrets(path)}, "write to a folder, and upload that");
   }
 
-  struct Expected {
-    pid_t process;
-    std::shared_ptr<Exchange> exchange;
-  };
-
   static constexpr size_t kMostExpected = 128;
 
-  std::mutex mutex_;
-  std::shared_ptr<const Object> seen_;        // guarded by mutex_
-  std::map<std::string, Expected> expected_;  // guarded by mutex_
+  struct Opening {
+    std::mutex mutex;
+    // Guarded by mutex:
+    std::shared_ptr<const Object> seen;
+    std::map<std::string, std::shared_ptr<Exchange>> expected;  // by URL
+  };
+
+  PerProcess<Opening> opening_;
 };
 
 AllFiles& Files() {

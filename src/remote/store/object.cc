@@ -92,6 +92,7 @@ std::string Object::RefuseRange(const Exchange& exchange, uint64_t offset, uint6
 }
 
 void Object::Fetch(uint64_t offset, std::span<uint8_t> out, std::shared_ptr<Exchange> first) const {
+  if (first) service_.RenewCredentials();
   const auto answer = SendWithRetries(
       [&] { return MakeRequest(offset, out.size()); }, out,
       [&](const Exchange& exchange) { return RefuseRange(exchange, offset, out.size()); }, path_,

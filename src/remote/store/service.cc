@@ -7,6 +7,7 @@
 
 #include "recpack/base/text.h"
 #include "src/base/format.h"
+#include "src/remote/http/per_process.h"
 #include "src/remote/http/retry.h"
 #include "src/remote/http/xml.h"
 #include "src/remote/url/percent.h"
@@ -27,14 +28,25 @@ bool IsLoopback(std::string host) {
 }  // namespace
 
 const Service& Service::ForScheme(const std::string& scheme) {
-  static std::mutex mutex;
-  static auto* const services = new std::map<std::string, Service>;
-  const std::lock_guard lock(mutex);
-  const auto found = services->find(scheme);
-  if (found != services->end()) return found->second;
+  struct Services {
+    std::mutex mutex;
+    std::map<std::string, Service> by_scheme;  // guarded by mutex
+  };
+  static PerProcess<Services> process;
+  Services& services = process.Get();
+  const std::lock_guard lock(services.mutex);
+  const auto found = services.by_scheme.find(scheme);
+  if (found != services.by_scheme.end()) return found->second;
   StoreSettings settings;
   if (!scheme.starts_with("http")) settings = FindSettings(scheme, ProcessEnvironment);
-  return services->try_emplace(scheme, scheme, std::move(settings)).first->second;
+  return services.by_scheme.try_emplace(scheme, scheme, std::move(settings)).first->second;
+}
+
+void Service::RenewCredentials() const noexcept {
+  try {
+    if (!is_web()) identity_.Get();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): as declared
+  }
 }
 
 Service::Target Service::FindTarget(const Url& url, const std::string& key) const {
@@ -168,6 +180,22 @@ Error Service::ToError(const Exchange& exchange, const std::string& path) const 
   const bool is_signed = !is_web() && identity_.Get().has_value();
   const std::string by = is_signed ? "credentials are those of " + identity_.source()
                                    : "no credentials were found, so the request was anonymous";
+  // Stores send different statuses with the same code.
+  if (code == "ExpiredToken" || code == "InvalidToken" || code == "TokenRefreshRequired") {
+    return Error(ErrorKind::kIo, "access was refused: " + reason, place, "log in again; " + by);
+  }
+  if (code == "RequestTimeTooSkewed") {
+    return Error(ErrorKind::kIo, "access was refused: " + reason, place,
+                 "set this machine's clock");
+  }
+  if (exchange.status() == 301 || exchange.status() == 307 || code == "PermanentRedirect" ||
+      code == "AuthorizationHeaderMalformed" || code == "IllegalLocationConstraintException") {
+    std::string region = FirstElement(exchange.text(), "Region");
+    if (region.empty()) region = exchange.Header("x-amz-bucket-region");
+    return Error(ErrorKind::kIo, reason, place,
+                 "set AWS_REGION to the bucket's region" + (region.empty() ? "" : ", " + region) +
+                     "; " + by);
+  }
   switch (exchange.status()) {
     case 404: {
       if (code != "NoSuchBucket") {
@@ -180,19 +208,9 @@ Error Service::ToError(const Exchange& exchange, const std::string& path) const 
     }
     case 401:
     case 403:
-      if (code == "RequestTimeTooSkewed") {
-        return Error(ErrorKind::kIo, reason, place, "set this machine's clock");
-      }
       return Error(ErrorKind::kIo, "access was refused: " + reason, place, by);
     case 412:
       return ChangedError(path);
-    case 301:
-    case 307:
-      return Error(ErrorKind::kIo, reason, place,
-                   format("set AWS_REGION to the bucket's region{}",
-                          exchange.Header("x-amz-bucket-region").empty()
-                              ? ""
-                              : ", " + exchange.Header("x-amz-bucket-region")));
     default:
       return Error(ErrorKind::kIo, reason, place, "check the URL and the store's state");
   }

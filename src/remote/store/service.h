@@ -37,6 +37,11 @@ class Service {
   // Makes a request for the bucket of `url`, with a query.
   Request MakeForBucket(const Url& url, const Headers& query) const;
 
+  // Renews credentials that end soon: where requests are made on the reactor's thread, those who
+  // wait for their answers do that. May wait for the network. Never throws: who makes the next
+  // request sees what is wrong.
+  void RenewCredentials() const noexcept;
+
   // Header with which an object becomes a copy of that of `source`, in the same store.
   std::pair<std::string, std::string> CopyOf(const Url& source) const;
 

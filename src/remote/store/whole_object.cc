@@ -54,6 +54,7 @@ WholeObject::~WholeObject() {
 
 ByteView WholeObject::Wait() {
   State& state = *state_;
+  state.service.RenewCredentials();
   std::shared_ptr<Exchange> first;
   {
     const std::lock_guard lock(state.mutex);
