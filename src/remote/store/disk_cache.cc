@@ -147,8 +147,8 @@ std::shared_ptr<DiskCache> DiskCache::Open(const std::string& url, const std::st
     Descriptor data(::open((path + kDataEnd).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     const uint64_t map_bytes = MapBytes(size);
     if (data.get() < 0 || ::ftruncate(data.get(), static_cast<off_t>(size)) != 0 ||
-        ::ftruncate(bits->get(), static_cast<off_t>(map_bytes)) != 0) {
-      return nullptr;
+        ::posix_fallocate(bits->get(), 0, static_cast<off_t>(map_bytes)) != 0) {
+      return nullptr;  // to write to a map whose blocks a full disk lacks would kill the process
     }
     ::futimens(bits->get(), nullptr);  // opened last
     if (room <= 0 && !IsFull()) LookForRoom(kPage, *limit);
