@@ -18,22 +18,6 @@ constexpr char kTemporaryEnd[] = ".tfrecord.tmp";
 
 using Existing = remote::Upload::Existing;
 
-// A shard that goes to the store as it is written. Whoever renames it finishes the upload.
-class UploadedFile final : public WritableFile {
- public:
-  UploadedFile(std::string path, std::shared_ptr<remote::Upload> upload)
-      : path_(std::move(path)), upload_(std::move(upload)) {}
-
-  void Write(ByteView bytes) override { upload_->Write(bytes); }
-  void Sync() override {}
-  void Close() override {}
-  const std::string& path() const noexcept override { return path_; }
-
- private:
-  const std::string path_;
-  const std::shared_ptr<remote::Upload> upload_;
-};
-
 }  // namespace
 
 StagedFiles::StagedFiles(std::string folder, std::string url, const SharedState* state,
@@ -66,7 +50,7 @@ std::unique_ptr<WritableFile> StagedFiles::Create(const std::string& path) {
     const std::lock_guard lock(mutex_);
     uploads_[path] = upload;
   }
-  return std::make_unique<UploadedFile>(path, std::move(upload));
+  return std::make_unique<remote::UploadedFile>(path, std::move(upload));
 }
 
 std::shared_ptr<remote::Upload> StagedFiles::TakeUpload(const std::string& path) {

@@ -35,7 +35,11 @@ Version ReadVersion(const std::string& folder, const std::string& pointer) {
   return version;
 }
 
-std::string Fetch(const std::string& path) {
+// What becomes of an answer that access is refused.
+enum class Refusal : uint8_t { kThrow, kIsMissing };
+
+// With kIsMissing: returns nullopt also if there is no such object.
+std::optional<std::string> Fetch(const std::string& path, Refusal refusal) {
   const Url url = ParseUrl(path);
   const Service& service = Service::ForScheme(url.scheme);
   const std::string folder = CopiesFolder();
@@ -52,7 +56,13 @@ std::string Fetch(const std::string& path) {
   };
   const auto answer = SendWithRetries(make, {}, RefusePart, path);
   if (answer->status() == 304 && !known.name.empty()) return folder + "/" + known.name;
-  if (!answer->ok()) throw service.ToError(*answer, path);
+  const bool refused = answer->status() == 401 || answer->status() == 403;
+  if (refused && refusal == Refusal::kIsMissing) return {};
+  if (!answer->ok()) {
+    Error error = service.ToError(*answer, path);
+    if (error.kind() == ErrorKind::kNotFound && refusal == Refusal::kIsMissing) return {};
+    throw error;
+  }
   const std::string name = HexSha256(answer->text());
   std::string copy = folder + "/" + name;
   if (!PosixFiles().Exists(copy)) {
@@ -76,16 +86,22 @@ std::string CacheFolder() {
 
 std::string CopiesFolder() { return CacheFolder() + "/files"; }
 
-std::string LocalCopy(const std::string& path) { return IsUrl(path) ? Fetch(path) : path; }
+std::string LocalCopy(const std::string& path) {
+  return IsUrl(path) ? Fetch(path, Refusal::kThrow).value() : path;
+}
 
 std::optional<std::string> FindLocalCopy(const std::string& path) {
   if (!IsUrl(path)) return PosixFiles().Exists(path) ? std::optional(path) : std::nullopt;
   try {
-    return Fetch(path);
+    return Fetch(path, Refusal::kThrow);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kNotFound) return {};
     throw;
   }
+}
+
+std::optional<std::string> FindOptionalCopy(const std::string& path) {
+  return IsUrl(path) ? Fetch(path, Refusal::kIsMissing) : FindLocalCopy(path);
 }
 
 }  // namespace recpack::remote

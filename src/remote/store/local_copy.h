@@ -20,4 +20,9 @@ std::string LocalCopy(const std::string& path);
 // The same; nullopt if the file does not exist.
 std::optional<std::string> FindLocalCopy(const std::string& path);
 
+// The same for a file that may be missing without harm: nullopt also where a store refuses access,
+// as AWS does for missing objects to those who may not list a bucket, and for what is beside a
+// presigned object.
+std::optional<std::string> FindOptionalCopy(const std::string& path);
+
 }  // namespace recpack::remote

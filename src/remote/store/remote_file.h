@@ -21,11 +21,11 @@ class RemoteFile final : public ReadableFile {
   explicit RemoteFile(const std::string& url) : RemoteFile(std::make_shared<const Object>(url)) {}
   explicit RemoteFile(std::shared_ptr<const Object> object)
       : object_(std::move(object)),
+        name_(WithoutSecrets(object_->path())),
         // Objects no larger than the tail, which is fetched at each open, are not cached.
         cache_(object_->size() == object_->tail().size()
                    ? nullptr
-                   : DiskCache::Open(WithoutSecrets(object_->path()), object_->version(),
-                                     object_->size())),
+                   : DiskCache::Open(name_, object_->version(), object_->size())),
         announced_(std::make_shared<Announced>(object_, cache_)) {}
   ~RemoteFile() override { announced_->End(); }
 
@@ -34,13 +34,15 @@ class RemoteFile final : public ReadableFile {
   ByteView View(uint64_t offset, uint64_t size, std::shared_ptr<const void>& owner) const override;
   void WillNeed(uint64_t offset, uint64_t size) const noexcept override;
   uint64_t Size() const override { return object_->size(); }
-  const std::string& path() const noexcept override { return object_->path(); }
+  // The URL without secrets, as it is in messages.
+  const std::string& path() const noexcept override { return name_; }
   const std::string& version() const noexcept { return object_->version(); }
 
  private:
   void Fetch(uint64_t offset, std::span<uint8_t> out) const;
 
   const std::shared_ptr<const Object> object_;
+  const std::string name_;
   const std::shared_ptr<DiskCache> cache_;  // or null
   const std::shared_ptr<Announced> announced_;
 };

@@ -176,6 +176,12 @@ void WriteFile(const ReadableFile& file, Upload& upload) {
   }
 }
 
+void WriteObject(const std::string& url, ByteView bytes) {
+  Upload upload(url);
+  upload.Write(bytes);
+  upload.Finish(Upload::Existing::kReplace);
+}
+
 void RemoveObject(const std::string& url) {
   const Url parsed = ParseUrl(url);
   const Service& service = Service::ForScheme(parsed.scheme);

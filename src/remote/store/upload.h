@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recpack/base/bytes.h"
@@ -84,8 +85,27 @@ class Upload {
   bool finished_ = false;
 };
 
+// A file that goes to a store as it is written. Whoever made the upload finishes it.
+class UploadedFile final : public WritableFile {
+ public:
+  UploadedFile(std::string path, std::shared_ptr<Upload> upload)
+      : path_(std::move(path)), upload_(std::move(upload)) {}
+
+  void Write(ByteView bytes) override { upload_->Write(bytes); }
+  void Sync() override {}
+  void Close() override {}
+  const std::string& path() const noexcept override { return path_; }
+
+ private:
+  const std::string path_;
+  const std::shared_ptr<Upload> upload_;
+};
+
 // Appends all of a file. Throws as Upload::Write(), and what reading throws.
 void WriteFile(const ReadableFile& file, Upload& upload);
+
+// Writes an object from memory; replaces what is there. Throws as Upload().
+void WriteObject(const std::string& url, ByteView bytes);
 
 // Removes an object; nothing happens if there is none. Throws Error (kIo).
 void RemoveObject(const std::string& url);

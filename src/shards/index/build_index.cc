@@ -5,9 +5,13 @@
 #include <utility>
 
 #include "recpack/base/error.h"
+#include "recpack/base/file.h"
 #include "recpack/base/folders.h"
+#include "recpack/base/temporaries.h"
 #include "src/base/format.h"
 #include "src/remote/store/data_files.h"
+#include "src/remote/store/upload.h"
+#include "src/remote/url/url.h"
 #include "src/shards/index/index_split.h"
 #include "src/shards/layout/split_folders.h"
 
@@ -40,6 +44,27 @@ void RefusePartOfSplit(const LayoutSplit& part) {
                 format("is the index of all {} shards of the split, but {} are given",
                        split.shards.size(), part.shards.size()),
                 {.path = part.index}, format("index {}, or use --out", folder));
+  }
+}
+
+// Writes an index to its path, or to a store.
+BuiltIndex Build(const LayoutSplit& part, const BuildIndexOptions& options, Progress& progress) {
+  const auto done = [&](uint64_t bytes) { progress.Add(bytes); };
+  if (!remote::IsUrl(part.index)) return IndexSplit(part, part.index, options, done);
+  const ScratchFolder scratch;
+  BuiltIndex built = IndexSplit(part, scratch / "split.recindex", options, done);
+  remote::WriteObject(part.index, MappedFile(built.path).bytes());
+  built.path = part.index;
+  return built;
+}
+
+// Refuses web servers before all shards are read.
+void CheckWritable(const std::vector<LayoutSplit>& parts) {
+  for (const LayoutSplit& part : parts) {
+    if (!remote::IsWebUrl(part.index)) continue;
+    throw Error(ErrorKind::kUnsupported, "a web server takes no index",
+                {.path = remote::WithoutSecrets(part.index)},
+                "name a folder with --out; readers make an index themselves, and keep it");
   }
 }
 
@@ -79,14 +104,12 @@ std::vector<LayoutSplit> InFolder(const std::string& out, const Layout& layout) 
 std::vector<BuiltIndex> BuildIndexes(const Layout& layout, const BuildIndexOptions& options) {
   const std::vector<LayoutSplit> parts =
       options.out.empty() ? BesideTheirShards(layout) : InFolder(options.out, layout);
-  if (!options.out.empty()) MakeFolder(options.out);
+  CheckWritable(parts);
+  if (!options.out.empty() && !remote::IsUrl(options.out)) MakeFolder(options.out);
   Progress progress(options);
   std::vector<BuiltIndex> built;
   built.reserve(parts.size());
-  for (const auto& part : parts) {
-    built.push_back(
-        IndexSplit(part, part.index, options, [&](uint64_t bytes) { progress.Add(bytes); }));
-  }
+  for (const auto& part : parts) built.push_back(Build(part, options, progress));
   return built;
 }
 

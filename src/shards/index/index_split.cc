@@ -5,7 +5,9 @@
 
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
-#include "src/remote/store/data_files.h"
+#include "src/remote/store/sequential_file.h"
+#include "src/remote/store/upload.h"
+#include "src/remote/url/url.h"
 #include "src/shards/index/ordered_index.h"
 #include "src/shards/layout/layout.h"
 #include "src/shards/layout/split_folders.h"
@@ -15,8 +17,10 @@ namespace {
 
 void WriteDaliIndex(const std::string& shard, const ShardEntries& entries, const std::string& out) {
   const std::filesystem::path folder = out.empty() ? FolderPath(shard) : out;
-  WriteFileAtomically(PosixFiles(), folder / (entries.name + ".idx"),
-                      AsBytes(DaliIndexText(entries)));
+  const std::string path = folder / (entries.name + ".idx");
+  const std::string text = DaliIndexText(entries);
+  if (remote::IsUrl(path)) return remote::WriteObject(path, AsBytes(text));
+  WriteFileAtomically(PosixFiles(), path, AsBytes(text));
 }
 
 }  // namespace
@@ -30,7 +34,8 @@ BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
       const std::string shard = split.shards[i];
       std::optional<ShardEntries> entries;
       if (known != nullptr) entries = known->Find(shard, split.ListedAt(i).has_value());
-      if (!entries) entries = ScanShard(remote::DataFiles(), shard, options.verify);
+      if (!entries) entries = ScanShard(remote::FilesReadThrough(), shard, options.verify);
+      entries->name = ShardName(shard);
       if (const auto listed = split.ListedAt(i)) {
         RefuseUnlisted(shard, {.records = entries->lengths.size(), .bytes = entries->file_bytes},
                        *listed);

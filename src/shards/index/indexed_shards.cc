@@ -1,7 +1,6 @@
 #include "src/shards/index/indexed_shards.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 #include <utility>
 
@@ -26,15 +25,14 @@ std::optional<size_t> IndexedShards::Find(std::string_view name) const {
   return *found;
 }
 
-namespace fs = std::filesystem;
-
 const IndexedShards* KnownShards::FindIndex(const std::string& shard) {
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = folders_.try_emplace(FolderPath(shard));
-  const std::string path = IndexBeside(split_, shard);
-  if (!is_new || !remote::DataFiles().Exists(path)) return at->second.get();
+  if (!is_new) return at->second.get();
+  const auto path = remote::FindOptionalCopy(IndexBeside(split_, shard));
+  if (!path) return nullptr;
   try {
-    at->second = std::make_unique<IndexedShards>(Index::Open(remote::LocalCopy(path)));
+    at->second = std::make_unique<IndexedShards>(Index::Open(*path));
   } catch (const Error&) {  // treat a damaged index as missing
   }
   return at->second.get();
@@ -43,7 +41,7 @@ const IndexedShards* KnownShards::FindIndex(const std::string& shard) {
 std::optional<ShardEntries> KnownShards::Find(const std::string& path, bool is_listed) {
   const IndexedShards* known = FindIndex(path);
   if (known == nullptr) return {};
-  const auto found = known->Find(fs::path(path).filename().string());
+  const auto found = known->Find(ShardName(path));
   if (!found) return {};
   const uint64_t bytes = remote::DataFiles().OpenForReading(path)->Size();
   if (bytes == known->index().shard_bytes(*found)) return known->index().Entries(*found);
@@ -55,7 +53,7 @@ std::optional<ShardEntries> KnownShards::Find(const std::string& path, bool is_l
 std::optional<ShardSummary> KnownShards::FindSummary(const std::string& path) {
   const IndexedShards* known = FindIndex(path);
   if (known == nullptr) return {};
-  const auto found = known->Find(fs::path(path).filename().string());
+  const auto found = known->Find(ShardName(path));
   if (!found) return {};
   return known->index().shard(*found);
 }

@@ -12,8 +12,9 @@
 namespace recpack {
 
 // Returns the split's index: the one beside its shards if it matches their names and sizes,
-// otherwise one built in a deleted temporary file by scanning the shards that no index has. Shards
-// may lie in several folders. Throws Error.
+// otherwise one built by scanning the shards that no index has: in a deleted temporary file, and
+// for objects of a store kept in the cache folder, by their versions. Shards may lie in several
+// folders. Throws Error.
 Index OpenSplitIndex(const LayoutSplit& split);
 
 // Calls visit(ordinal, payload) for each of the ordinals (in the split, ascending). Compressed

@@ -42,7 +42,7 @@ Layout GroupBySplit(std::vector<std::string> paths, const std::string& folder) {
   std::map<std::string, NameList> splits;
   std::vector<std::string> names;
   for (const auto& path : paths) {
-    names.push_back(fs::path(path).filename());
+    names.push_back(ShardName(path));
     splits[InferSplit(names.back())].push_back(path);
   }
   Layout layout{.folder = folder, .splits = {}, .manifest = {}};
@@ -131,27 +131,42 @@ std::vector<std::string> ShellGlob(const std::string& pattern) {
 std::vector<std::string> Glob(const std::string& pattern) {
   // glob() does not support ranges of numbers.
   const bool range = pattern.find("..") != pattern.npos && pattern.find('{') != pattern.npos;
-  std::vector<std::string> paths = range ? ExpandPathPattern(pattern) : ShellGlob(pattern);
-  std::erase_if(paths, [](const auto& path) { return IsSideFile(fs::path(path).filename()); });
+  const bool expand = range || remote::IsUrl(pattern);
+  std::vector<std::string> paths = expand ? ExpandPathPattern(pattern) : ShellGlob(pattern);
+  std::erase_if(paths, [](const auto& path) { return IsSideFile(ShardName(path)); });
   return paths;
 }
 
-// Finds shards at a URL: a folder that has a manifest, a manifest, a shard, or, where the store
-// lists its objects, a folder of shards.
+// Tells whether a URL names several shards: by a glob, which needs a listing, or by braces.
+bool IsPatternOfUrl(const std::string& url) {
+  const std::string_view path = remote::WithoutQuery(url);
+  return path.find('{') != path.npos ||
+         (!remote::IsWebUrl(url) && path.find_first_of("*?[") != path.npos);
+}
+
+// Finds shards at a URL: a folder that has a manifest, a manifest, a shard, a pattern of shards,
+// or, where the store lists its objects, a folder of shards.
 Layout FindAtUrl(std::string path, Layout (*from_manifest)(const std::string& folder)) {
-  remote::ParseUrl(path);  // throws if it is none
+  const bool has_key = !remote::ParseUrl(path).path.empty();
   path = remote::WithoutLastSlash(std::move(path));
   const std::string manifest = std::string("/") + kManifestName;
   if (path.ends_with(manifest)) return from_manifest(path.substr(0, path.size() - manifest.size()));
-  if (HasShardName(path.substr(path.rfind('/') + 1))) return GroupBySplit({path}, "");
-  if (remote::DataFiles().Exists(path + manifest)) return from_manifest(path);
+  if (IsPatternOfUrl(path)) return GroupBySplit(Glob(path), "");
+  if (HasShardName(ShardName(path))) return GroupBySplit({path}, "");
+  // A presigned URL is that of one object.
+  const bool may_be_folder = remote::WithoutQuery(path).size() == path.size();
+  if (may_be_folder && remote::DataFiles().Exists(path + manifest)) return from_manifest(path);
+  if (!may_be_folder) return GroupBySplit({path}, "");
   std::vector<std::string> paths;
   for (const remote::ListedObject& object : remote::ListFolder(path)) {
     if (HasShardName(object.name())) paths.push_back(object.url);
   }
   if (!paths.empty()) return GroupBySplit(std::move(paths), path);
+  // A shard may have any name.
+  if (has_key && remote::DataFiles().Exists(path)) return GroupBySplit({path}, "");
   throw Error(ErrorKind::kNotFound, "holds neither a manifest.json nor a TFRecord file",
-              {.path = path}, "name a folder of shards, or a shard");
+              {.path = remote::WithoutSecrets(path)},
+              "name a folder of shards, a shard, or a pattern in quotes");
 }
 
 Layout Find(const std::string& path, Layout (*from_manifest)(const std::string& folder)) {

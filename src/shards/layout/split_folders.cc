@@ -4,10 +4,16 @@
 #include <filesystem>
 #include <map>
 
+#include "src/remote/url/url.h"
+
 namespace recpack {
 
 std::string FolderPath(const std::string& path) {
-  return std::filesystem::path(path).parent_path();
+  return std::filesystem::path(remote::WithoutQuery(path)).parent_path();
+}
+
+std::string ShardName(const std::string& path) {
+  return std::filesystem::path(remote::WithoutQuery(path)).filename();
 }
 
 bool LieTogether(const NameList& shards) {

@@ -8,8 +8,12 @@
 
 namespace recpack {
 
-// Returns the folder of a path; empty for a file in the working directory.
+// Returns the folder of a path or URL; empty for a file in the working directory. A presigned URL's
+// query is left out.
 std::string FolderPath(const std::string& path);
+
+// Returns the file name of a path or URL, without a presigned URL's query.
+std::string ShardName(const std::string& path);
 
 // Tells whether all shards are in one folder. An index stores file names only, and so covers the
 // shards of one folder.
