@@ -57,6 +57,10 @@ class ObjectServer:
     copies = 'done'
     # Seconds that credentials of the services are valid for.
     valid = 3600
+    # Status, code and headers of the next answers to requests that are signed.
+    planted = ()
+    # Whether files of the web server need a query with a signature.
+    presigned = False
     # Who must pay for requests: 'requester', or a project of Google's; None: nobody.
     payer = None
 
@@ -154,6 +158,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if parts.path == '/container':
             return self.send(200 if self.headers.get('Authorization') == 'pass' else 401, self.of.given('Token'))
         if parts.path.startswith('/web/'):
+            if self.of.presigned and 'X-Amz-Signature' not in parts.query:
+                return self.send(403, _error('AccessDenied', 'it is not signed'))
             return self.send_file(urllib.parse.unquote(parts.path[5:]), fault)
         if refused := self.refusal(parts):
             return self.send(*refused)
@@ -305,8 +311,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if authorization.startswith('Bearer '):
             is_right = authorization == f'Bearer {google_services.BEARER}' and 'x-amz-' not in prefixes
             return None if is_right else (401, _error('AuthenticationRequired', 'another token'))
+        with self.of.counting:
+            if self.of.planted:
+                (status, code, headers), *self.of.planted = self.of.planted
+                return status, _error(code, 'planted'), headers
         refused = self.refusal_of_signature(parts, authorization, body)
-        return (403, _error(*refused)) if refused else None
+        if not refused:
+            return None
+        region = f'<Region>{self.of.region}</Region>' if refused[0] == 'AuthorizationHeaderMalformed' else ''
+        return (400 if refused[0] in _BAD_REQUESTS else 403), _error(*refused, region)
 
     def refusal_of_signature(self, parts, authorization, body):
         """Code and message for a wrong signature; None for the right one. `body`: of a service that has no header
@@ -422,5 +435,9 @@ def _read(path, _changed_at, _size):
     return data, f'"{hashlib.md5(data).hexdigest()}"'
 
 
-def _error(code, message):
-    return f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>{message}</Message></Error>'.encode()
+# As AWS sends them, while it refuses access with 403.
+_BAD_REQUESTS = 'AuthorizationHeaderMalformed', 'ExpiredToken', 'InvalidToken'
+
+
+def _error(code, message, more=''):
+    return f'<?xml version="1.0"?><Error><Code>{code}</Code><Message>{message}</Message>{more}</Error>'.encode()

@@ -11,6 +11,7 @@ import unittest
 import urllib.request
 
 from object_server import ACCESS, ROLE, SECRET, Faults
+from planted_link import Link
 from store_case import StoreCase
 from support import CIFAR, GOLDEN, RECPACK
 
@@ -65,6 +66,71 @@ class Reading(Urls):
         (self.local / 'manifest.json').unlink()
         there = self.batches('s3://bucket/data', '--order', 'global')
         self.assertEqual(self.without_path(there, 's3://bucket/data'), self.without_path(expected, self.local))
+
+    def test_patterns_and_shards_of_any_name(self):
+        self.serve()
+        whole = self.json('ls', 's3://bucket/data', env=self.env)['splits']['train']['records']
+        for pattern in 'train-*.tfrecord', 'train-{00000..00000}-of-00001.tfrecord', '*':
+            found = self.json('ls', f's3://bucket/data/{pattern}', env=self.env)
+            self.assertEqual(found['splits']['train']['records'], whole, pattern)
+        self.fails('ls', 's3://bucket/data/none-*', env=self.env, saying='matches no object')
+        shutil.copy(next(self.local.glob('train-*.tfrecord')), self.folder / 'bucket/part')
+        there = self.run_recpack('cat', 's3://bucket/part', env=self.env).stdout
+        self.assertEqual(there, self.run_recpack('cat', self.folder / 'bucket/part').stdout)
+
+    def test_foreign_shards_are_read_through_once(self):
+        for number in range(60):
+            path = self.folder / f'files/a/{number:02}.bin'
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(bytes([number]) * 50_000)
+        self.pack(self.folder / 'files', '--shard-size', '1MB', out='bucket/foreign')
+        expected = self.run_recpack('cat', self.folder / 'bucket/foreign', '--record', '55').stdout
+        for path in (self.folder / 'bucket/foreign').iterdir():
+            if path.suffix != '.tfrecord':
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shards = len(list((self.folder / 'bucket/foreign').iterdir()))
+        server, asked = self.serve(), []
+        for _ in range(2):
+            del server.requests[:]
+            there = self.run_recpack('cat', 's3://bucket/foreign', '--record', '55', env=self.env).stdout
+            self.assertEqual(there, expected)
+            asked.append(sum(path.endswith('.tfrecord') for _, path, _ in server.requests))
+        self.assertLess(asked[0], 14 * shards)  # of 20 records each
+        self.assertLessEqual(asked[1], shards + 2)
+        # Another version is read anew.
+        first = min((self.folder / 'bucket/foreign').iterdir())
+        (self.folder / 'bucket/foreign' / first.name).write_bytes(b'')
+        self.fails('cat', 's3://bucket/foreign', '--record', '55', env=self.env, saying='the split has 45')
+
+    def test_an_index_is_written_beside_the_shards(self):
+        self.serve()
+        index, expected = self.local / 'train.recindex', self.contents('bucket/data')
+        index.unlink()
+        done = self.run_recpack('index', 's3://bucket/data', env=self.env)
+        self.assertIn('s3://bucket/data/train.recindex: 64 records', done.stdout)
+        self.assertEqual(index.read_bytes(), expected[index.name])
+        (self.folder / 'bucket/else').mkdir()
+        self.run_recpack('index', 's3://bucket/data', '--out', 's3://bucket/else', env=self.env)
+        self.assertEqual((self.folder / 'bucket/else/train.recindex').read_bytes(), expected[index.name])
+        url = self.env['AWS_ENDPOINT_URL'] + '/web/bucket/data'
+        self.fails('index', url, env=self.env, saying='a web server takes no index')
+        self.run_recpack('index', url, '--out', self.folder / 'there', env=self.env)
+        self.assertEqual((self.folder / 'there/train.recindex').read_bytes(), expected[index.name])
+
+    def test_a_presigned_shard_needs_nothing_beside_it(self):
+        server = self.serve()
+        server.presigned = True
+        shard = next(self.local.glob('train-*.tfrecord'))
+        url = f'{server.url}/web/bucket/data/{shard.name}?X-Amz-Signature=secret%2F'
+        flags = '--order', 'global'
+        here = self.without_path(self.batches(shard, *flags), shard)
+        self.assertEqual(self.without_path(self.batches(url, *flags), url), here)
+        content = bytearray(shard.read_bytes())
+        content[len(content) // 2] ^= 1
+        shard.write_bytes(content)
+        done = self.run_recpack('cat', url, env=self.env, code=2)
+        self.assertIn(shard.name, done.stderr)
+        self.assertNotIn('secret', done.stdout + done.stderr)
 
     def test_small_objects_of_stores_that_refuse_longer_ranges(self):
         server = self.serve()
@@ -461,6 +527,26 @@ class Identities(Urls):
             asked = [path for _, path, _ in server.requests].count('/container')
             self.assertEqual(asked > 1, renewed, valid)
 
+    def test_a_training_outlives_its_credentials(self):
+        """Most of the data is requested when the first credentials have expired."""
+        self.run_recpack('stand-in', self.folder / 'made', '--rows', 2000)
+        self.pack(self.folder / 'made', '--shard-size', '200KB', out='bucket/large')
+        server = self.serve_without_keys()
+        server.link, server.valid = Link(bytes_per_second=4e6), 2
+        env = {**self.env, **self.sources(server)['the container']}
+        flags = '--recipe', 'cifar10-train', '--batch-size', 50, '--order', 'global', '--json'
+        there = self.run_recpack('batches', 's3://bucket/large', *flags, env=env).stdout
+        here = self.run_recpack('batches', self.folder / 'bucket/large', *flags).stdout
+        self.assertEqual(self.without_path(there, 's3://bucket/large'),
+                         self.without_path(here, self.folder / 'bucket/large'))
+        self.assertGreater([path for _, path, _ in server.requests].count('/container'), 1)
+
+    def test_a_request_that_arrives_too_late_is_signed_anew(self):
+        server = self.serve()
+        server.planted = [(400, 'ExpiredToken', {})]
+        self.run_recpack('ls', 's3://bucket/data', env=self.env)
+        self.assertFalse(server.planted)
+
     def test_a_source_that_fails_is_named(self):
         server = self.serve_without_keys()
         sources = self.sources(server)
@@ -590,6 +676,19 @@ class Refused(Urls):
                             ('s3://', 'has no bucket'),
                             (self.env['AWS_ENDPOINT_URL'] + '/web/none', 'no listing')):
             self.fails('ls', url, env=self.env, saying=saying)
+
+    def test_refusals_are_told_by_their_code(self):
+        server = self.serve()
+        for answer, saying in (((400, 'ExpiredToken', {}), ['log in again', 'the environment (AWS_ACCESS_KEY_ID)']),
+                               ((400, 'InvalidToken', {}), 'log in again'),
+                               ((403, 'RequestTimeTooSkewed', {}), "set this machine's clock"),
+                               ((301, 'PermanentRedirect', {'x-amz-bucket-region': 'eu-west-3'}),
+                                "set AWS_REGION to the bucket's region, eu-west-3")):
+            server.planted = [answer] * 9
+            self.fails('ls', 's3://bucket/data', env=self.env, saying=saying)
+        server.planted = ()
+        self.fails('ls', 's3://bucket/data', env={**self.env, 'AWS_REGION': 'us-west-1'},
+                   saying="set AWS_REGION to the bucket's region, eu-central-1")
 
     def test_wrong_credentials_are_named_by_their_source(self):
         self.serve()
