@@ -206,6 +206,9 @@ void BindPack(nb::module_& module) {
         return std::pair(task.number, task.count);
       },
       "Returns (task, tasks) of this process, from the environment.");
+  module.def("tasks_begun", &pack::TasksBegun, nb::arg("out"),
+             nb::call_guard<nb::gil_scoped_release>(),
+             "Returns the number of tasks of a pack that was begun there, or None.");
   nb::class_<Stream>(module, "PackStream")
       .def(nb::init<const nb::dict&>(), nb::arg("options"))
       .def("begin_split", &Stream::BeginSplit, nb::arg("name"), nb::lock_self())

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <unistd.h>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,8 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "recpack/base/temporaries.h"
+#include "src/remote/store/upload.h"
+#include "src/remote/url/url.h"
 
 namespace recpack::python {
 namespace nb = nanobind;
@@ -24,11 +27,17 @@ namespace {
 class ShardWriter {
  public:
   ShardWriter(const std::string& path, const std::string& compression, int level, bool sync)
-      : path_(Absolute(path)), sync_(sync), file_(path_ + ".tmp-" + std::to_string(::getpid())) {
+      : path_(Absolute(path)), sync_(sync) {
     WriterOptions options;
     options.compression = ParseCompression(compression);
     options.level = level;
-    writer_.emplace(PosixFiles().Create(file_.path()), options);
+    if (remote::IsUrl(path_)) {
+      upload_ = std::make_shared<remote::Upload>(path_);
+      writer_.emplace(std::make_unique<remote::UploadedFile>(path_, upload_), options);
+    } else {
+      file_.emplace(path_ + ".tmp-" + std::to_string(::getpid()));
+      writer_.emplace(PosixFiles().Create(file_->path()), options);
+    }
   }
 
   void Write(const nb::dict& features) {
@@ -38,7 +47,10 @@ class ShardWriter {
     RecordWriter& writer = Open();
     const std::span<uint8_t> room = writer.Begin(builder.ByteSize());
     builder.SerializeTo(room.data());
+    std::optional<nb::gil_scoped_release> unlocked;
+    if (upload_) unlocked.emplace();  // it waits for the network
     writer.End();
+    unlocked.reset();
     ++records_;
     values_.Clear();
   }
@@ -48,17 +60,22 @@ class ShardWriter {
     if (!writer_) return;
     RecordWriter writer = std::move(*writer_);  // so that no other thread writes meanwhile
     writer_.reset();
-    TemporaryFile file = std::move(file_);
+    const std::shared_ptr<remote::Upload> upload = std::move(upload_);
+    std::optional<TemporaryFile> file = std::exchange(file_, std::nullopt);
     const nb::gil_scoped_release unlocked;
     writer.Finish(sync_);
-    PosixFiles().Rename(file.path(), path_, sync_);
-    file.Keep();
+    if (upload) return upload->Finish(remote::Upload::Existing::kReplace);
+    PosixFiles().Rename(file->path(), path_, sync_);
+    file->Keep();
   }
 
   void Discard() {
     if (!writer_) return;
     writer_.reset();
-    const TemporaryFile removed = std::move(file_);
+    file_.reset();
+    std::shared_ptr<remote::Upload> upload = std::move(upload_);
+    const nb::gil_scoped_release unlocked;
+    upload.reset();  // removes its parts from the store
   }
 
   uint64_t records() const noexcept { return records_; }
@@ -72,8 +89,9 @@ class ShardWriter {
 
   std::string path_;
   bool sync_;
-  TemporaryFile file_;
-  std::optional<RecordWriter> writer_;  // nullopt once closed
+  std::optional<TemporaryFile> file_;       // of a path
+  std::shared_ptr<remote::Upload> upload_;  // of a URL
+  std::optional<RecordWriter> writer_;      // nullopt once closed
   ExampleValues values_;
   uint64_t records_ = 0;
 };

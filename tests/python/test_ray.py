@@ -142,6 +142,25 @@ class Pack(Ray):
         self.assertTrue(result.complete)
         self.assertEqual(contents(self.folder / 'ray'), contents(self.folder / 'one'))
 
+    def test_an_unfinished_pack_in_a_store_continues_on_a_larger_cluster(self):
+        """From clusters that are started in an environment that names the store."""
+        (self.folder / 'bucket').mkdir()
+        server = ObjectServer(self.folder)
+        self.addCleanup(server.close)
+        environment = {**os.environ, 'RECPACK_CACHE': str(self.folder / 'cache'), **server.environment()}
+        environment.pop('RAY_ADDRESS', None)
+        code = f"""
+import sys, ray, recpack_io, recpack_io.ray
+source, out = {str(CIFAR)!r}, 's3://bucket/out'
+recpack_io.pack(source, out, shards=6, task=(1, 3))
+ray.init('local', num_cpus=2, include_dashboard=False, log_to_driver=False)
+assert recpack_io.ray.pack(source, out, shards=6).complete
+"""
+        done = subprocess.run([sys.executable, '-c', code], env=environment, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        recpack_io.pack(CIFAR, self.folder / 'one', shards=6, sync=False)
+        self.assertEqual(contents(self.folder / 'bucket/out'), contents(self.folder / 'one'))
+
     def test_errors_are_those_of_pack(self):
         with self.assertRaisesRegex(recpack_io.NotFoundError, 'absent'):
             recpack_io.ray.pack(self.folder / 'absent', self.folder / 'out')

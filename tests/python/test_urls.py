@@ -43,6 +43,32 @@ class Urls(InFolder):
         for order in ('sequential', 'global', 'window:8:2:2'):
             self.assertEqual(self.batches(self.dataset, order=order), self.batches(self.local, order=order))
 
+    def test_a_writer_sends_its_shard_to_the_store(self):
+        """In parts; an exception leaves none."""
+        code = """
+import sys, numpy as np, recpack_io
+rows = np.random.default_rng(1).integers(0, 256, (20, 1_000_000), dtype=np.uint8)
+for path in 's3://bucket/one.tfrecord', sys.argv[1]:
+    with recpack_io.Writer(path) as writer:
+        for row in rows:
+            writer.write({'image': row})
+try:
+    with recpack_io.Writer('s3://bucket/two.tfrecord') as writer:
+        for row in rows:
+            writer.write({'image': row})
+        raise KeyError('no')
+except KeyError:
+    pass
+try:
+    recpack_io.Writer(sys.argv[2])
+except recpack_io.UnsupportedError as error:
+    assert 'a web server takes no objects' in str(error), error
+"""
+        subprocess.run([sys.executable, '-c', code, str(self.folder / 'one.tfrecord'), self.url], check=True, timeout=100)
+        self.assertEqual((self.folder / 'bucket/one.tfrecord').read_bytes(), (self.folder / 'one.tfrecord').read_bytes())
+        self.assertFalse((self.folder / 'bucket/two.tfrecord').exists())
+        self.assertEqual(self.server.uploads, {})
+
     def test_tars_are_read_as_they_are(self):
         photo = (GOLDEN / 'image/real_422.jpg').read_bytes()
         (self.folder / 'bucket/tars').mkdir()

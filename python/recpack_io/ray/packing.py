@@ -1,7 +1,6 @@
 """Packing on a Ray cluster: tasks that each make a part of the shards, as `recpack pack --task I/N` does."""
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import ray
 
 import recpack_io
+from recpack_io import _core
 from recpack_io.errors import InvalidArgumentError
 from recpack_io.packing import PackResult
 from recpack_io.ray.errors import in_caller
@@ -27,15 +27,6 @@ def _everywhere(path: str | os.PathLike) -> str:
     return path if '://' in path else os.path.abspath(path)
 
 
-def _tasks_begun(out: str) -> int | None:
-    """Number of tasks of an unfinished pack in the folder."""
-    try:
-        with open(os.path.join(out, '.recpack', 'plan.json'), encoding='utf-8') as file:
-            return int(json.load(file)['settings']['tasks'])
-    except (OSError, ValueError, KeyError):
-        return None
-
-
 def pack(source: str | os.PathLike, out: str | os.PathLike, *, tasks: int = 0, cpus_per_task: float = 1,
          max_retries: int = 3, progress: Callable[[int, int], object] | None = None, **options: Any) -> PackResult:
     """Packs a path as recpack_io.pack() does, in tasks of a Ray cluster.
@@ -49,7 +40,7 @@ def pack(source: str | os.PathLike, out: str | os.PathLike, *, tasks: int = 0, c
         source: A path, as for recpack_io.pack().
         out: Output folder, or an s3:// or gs:// URL.
         tasks: Number of tasks; each packs every `tasks`-th shard. 0: as many as the cluster has CPUs
-            for, or as an unfinished pack in the folder `out` had.
+            for, or as an unfinished pack in `out` had.
         cpus_per_task: CPUs that Ray gives to a task, which uses as many threads.
         max_retries: How often a task runs again whose worker or node was lost.
         progress: Called with the numbers of tasks that ended, and of all.
@@ -72,7 +63,7 @@ def pack(source: str | os.PathLike, out: str | os.PathLike, *, tasks: int = 0, c
         source = _everywhere(source)
     if not ray.is_initialized():
         ray.init()
-    tasks = tasks or _tasks_begun(out) or max(1, int(ray.cluster_resources().get('CPU', 1) // cpus_per_task))
+    tasks = tasks or _core.tasks_begun(out) or max(1, int(ray.cluster_resources().get('CPU', 1) // cpus_per_task))
     options = {'threads': max(1, int(cpus_per_task)), **options}
     remote = _pack_task.options(num_cpus=cpus_per_task, max_retries=max_retries, scheduling_strategy='SPREAD')
     waiting = {remote.remote(source, out, number, tasks, options): number for number in range(tasks)}

@@ -8,7 +8,10 @@
 #include "recpack/base/file.h"
 #include "recpack/record/index.h"
 #include "src/base/format.h"
+#include "src/base/parse_units.h"
 #include "src/pack/plan/plan.h"
+#include "src/remote/store/data_files.h"
+#include "src/remote/url/url.h"
 #include "src/shards/layout/split_names.h"
 #include "src/shards/manifest/sidecar.h"
 
@@ -31,6 +34,17 @@ std::optional<UnfinishedPack> FindUnfinished(const Layout& layout) {
   if (missing == 0) return {};
   return UnfinishedPack{
       .plan = path, .planned = planned.size(), .missing = static_cast<uint64_t>(missing)};
+}
+
+std::optional<uint32_t> TasksBegun(const std::string& out) {
+  FileSystem& files = remote::DataFiles();
+  const std::string path = remote::WithoutLastSlash(out) + "/" + kStateFolder + "/plan.json";
+  if (!files.Exists(path)) return {};
+  const Plan plan = ReadPlan(files, path);
+  const auto tasks = plan.settings.find("tasks");
+  const auto number = tasks == plan.settings.end() ? std::nullopt : WholeNumber(tasks->second);
+  if (!number) return {};
+  return static_cast<uint32_t>(*number);
 }
 
 namespace {

@@ -24,6 +24,11 @@ struct UnfinishedPack {
 // kUnsupported, kIo) if the plan cannot be read.
 std::optional<UnfinishedPack> FindUnfinished(const Layout& layout);
 
+// Returns the number of tasks of the pack that was begun in a folder or URL. Returns nullopt if
+// there is none, and for a pack of one task into a store, whose plan is not there. Throws Error
+// (kCorrupt, kUnsupported, kIo).
+std::optional<uint32_t> TasksBegun(const std::string& out);
+
 // Missing shards of a split in a folder without a manifest.
 struct MissingShards {
   std::string split;
