@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,6 +33,20 @@ def free_port() -> int:
     with socket.socket() as one:
         one.bind(('127.0.0.1', 0))
         return one.getsockname()[1]
+
+
+def serve(test: unittest.TestCase, command: list, port: int, **options) -> None:
+    """Starts a server of that local port and returns when it listens. It ends with the test; `options` are Popen's."""
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    test.addCleanup(server.wait)
+    test.addCleanup(server.kill)
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return socket.create_connection(('127.0.0.1', port), 1).close()
+        except OSError:
+            test.assertLess(time.monotonic(), end, f'{command[0]} does not listen')
+            time.sleep(0.1)
 
 
 def recpack(*arguments, expect: int = 0) -> str:

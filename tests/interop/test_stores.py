@@ -3,7 +3,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -12,7 +11,7 @@ import unittest
 
 import boto3
 from botocore.config import Config
-from support import free_port, main
+from support import free_port, main, serve
 
 RECPACK = os.environ['RECPACK']
 CIFAR = pathlib.Path(__file__).parent.parent / 'golden/cifar10/cifar-10-batches-py'
@@ -25,26 +24,13 @@ class Store:
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='recpack-stores-'))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.url = f'http://127.0.0.1:{free_port()}'
+        self.port = free_port()
+        self.url = f'http://127.0.0.1:{self.port}'
         self.start()
         self.client = boto3.client('s3', endpoint_url=self.url, region_name=REGION, aws_access_key_id=self.key[0],
                                    aws_secret_access_key=self.key[1],
                                    config=Config(s3={'addressing_style': 'path'}))
         self.client.create_bucket(Bucket='bucket', CreateBucketConfiguration={'LocationConstraint': REGION})
-
-    def run_server(self, words, **options):
-        server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.kill)
-        end = time.monotonic() + 60
-        host, port = self.url.removeprefix('http://').split(':')
-        while True:
-            try:
-                socket.create_connection((host, int(port)), 1).close()
-                return
-            except OSError:
-                self.assertLess(time.monotonic(), end, 'the store does not start')
-                time.sleep(0.1)
 
     def recpack(self, *words, code=0, **env):
         environment = {'RECPACK_CACHE': str(self.folder / 'cache'), 'AWS_REGION': REGION, 'AWS_ENDPOINT_URL': self.url,
@@ -149,8 +135,8 @@ class Moto(Store, unittest.TestCase):
 
     def start(self):
         """With a user of its own; until then requests are not checked."""
-        self.run_server([sys.executable, '-m', 'moto.server', '-p', self.url.rpartition(':')[2]],
-                        env={**os.environ, 'INITIAL_NO_AUTH_ACTION_COUNT': '3'})
+        serve(self, [sys.executable, '-m', 'moto.server', '-p', str(self.port)], self.port,
+              env={**os.environ, 'INITIAL_NO_AUTH_ACTION_COUNT': '3'})
         iam = boto3.client('iam', endpoint_url=self.url, region_name=REGION, aws_access_key_id='a',
                            aws_secret_access_key='b')
         iam.create_user(UserName='user')
@@ -172,8 +158,8 @@ class Rclone(Store, unittest.TestCase):
     def start(self):
         (self.folder / 'store').mkdir()
         rclone = pathlib.Path(sys.executable).parent / 'rclone'
-        self.run_server([rclone, 'serve', 's3', '--addr', self.url.removeprefix('http://'), '--auth-key',
-                         ','.join(self.key), self.folder / 'store'])
+        serve(self, [rclone, 'serve', 's3', '--addr', f'127.0.0.1:{self.port}', '--auth-key', ','.join(self.key),
+                     self.folder / 'store'], self.port)
 
 
 if __name__ == '__main__':

@@ -7,12 +7,11 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 
-from support import CIFAR, ROOT, InFolder, free_port, main
+from support import CIFAR, ROOT, InFolder, free_port, main, serve
 
 PAGE = ROOT / 'docs' / 'guide' / 'bucket.md'
 KEY, SECRET = 'TESTKEY', 'test/secret+key'
@@ -42,18 +41,8 @@ class Bucket(InFolder):
         self.env = {**mine, 'OMP_NUM_THREADS': '1', 'HOME': str(self.folder), 'RECPACK_CACHE': str(self.folder / 'cache'),
                     'AWS_ENDPOINT_URL': f'http://127.0.0.1:{port}',
                     'PATH': f'{programs}:{pathlib.Path(os.environ["RECPACK"]).parent}:{os.environ["PATH"]}'}
-        server = subprocess.Popen([f'{os.environ["RECPACK_STORES"]}/rclone', 'serve', 's3', '--addr', f'127.0.0.1:{port}',
-                                   '--auth-key', f'{KEY},{SECRET}', str(self.folder / 'store')],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.kill)
-        end = time.monotonic() + 60
-        while True:
-            try:
-                return socket.create_connection(('127.0.0.1', port), 1).close()
-            except OSError:
-                self.assertLess(time.monotonic(), end, 'the store does not start')
-                time.sleep(0.1)
+        serve(self, [f'{os.environ["RECPACK_STORES"]}/rclone', 'serve', 's3', '--addr', f'127.0.0.1:{port}',
+                     '--auth-key', f'{KEY},{SECRET}', str(self.folder / 'store')], port)
 
     def run_command(self, command):
         done = subprocess.run(['sh', '-c', command], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=300,
