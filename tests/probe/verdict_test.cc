@@ -603,6 +603,30 @@ TEST(Verdict, TheRankThatTheOthersWaitForIsNamed) {
   EXPECT_NE(Decide(evidence).bottleneck, Bottleneck::kSlowRank);
 }
 
+// Metrics that all ranks exchange after each step, for example.
+TEST(Verdict, WhatAllRanksRunBesideTheModelIsTheHosts) {
+  const auto decided = [](double own, int64_t wait) {
+    Evidence evidence = HiddenRanks({.wait = wait}, {.wait = wait});
+    evidence.lines = {
+        {.role = kTrainerRole, .file = "/a/t.py", .line = 6, .function = "log", .share = own}};
+    return Decide(evidence);
+  };
+  for (const int64_t wait : {1, 8}) {
+    const Verdict verdict = decided(0.3, wait);
+    EXPECT_EQ(verdict.bottleneck, Bottleneck::kHost) << wait;
+    EXPECT_NEAR(*verdict.causes.at(0).saves, 0.3, 1e-9);
+    EXPECT_EQ(verdict.line.value().function, "log");
+    EXPECT_FALSE(verdict.rank);
+    EXPECT_EQ(decided(0.08, wait).bottleneck, Bottleneck::kUnknown) << wait;
+  }
+  Evidence slow = HiddenRanks({}, {});
+  slow.lines = {
+      {.role = kTrainerRole, .file = "/a/t.py", .line = 6, .function = "log", .share = 0.3}};
+  slow.exchanges = {{.process = 5, .steps = 3, .wait = 2e6, .passes = 80e6},
+                    {.process = 6, .steps = 3, .wait = 40e6, .passes = 42e6}};
+  EXPECT_EQ(Decide(slow).bottleneck, Bottleneck::kSlowRank);
+}
+
 // Ranks that measured these waits in each tenth step of 100 ms, and told of them a little apart.
 Evidence Exchanging(const std::vector<int64_t>& one, const std::vector<int64_t>& other) {
   Evidence evidence = HiddenRanks({}, {});

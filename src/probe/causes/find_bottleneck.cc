@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "src/base/format.h"
+#include "src/probe/causes/find_lines.h"
 #include "src/probe/causes/own_input.h"
 #include "src/probe/causes/program_cures.h"
 #include "src/probe/causes/rules.h"
@@ -105,6 +106,21 @@ Cause HostCause(const Breakdown& parts, std::optional<double> saves) {
                               Percent(parts.other))}};
 }
 
+// Ranks on processors, whose waits for each other are not seen: what they do beside the model is
+// known by the training threads' lines.
+bool RanksRunOwnCode(const Situation& situation, Found& found) {
+  if (!AreHiddenRanks(situation.evidence, situation.trainers)) return false;
+  const double own = OwnCodeShare(situation.evidence.lines);
+  if (own < Verdict::kWorthNaming) return false;
+  found.causes.push_back(
+      {.bottleneck = Bottleneck::kHost,
+       .saves = own,
+       .evidence = {format("{} of the training threads' time goes to a function beside the "
+                           "model",
+                           Percent(own))}});
+  return true;
+}
+
 // Rules for a training that waits for its input. Their order does not matter.
 constexpr Rule kInputRules[] = {LoaderStages,  InputWorkInPython, TakenProcessors, InterpreterLock,
                                 WaitsForDisks, TrainingThread,    LoaderSettings,  MovingData};
@@ -149,7 +165,7 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
   if (LaunchesAreSlow(situation.trainers, parts, found)) return;
   // The device's work, or the rest of the step, was not observed.
   if (verdict.upper_bound || verdict.band == Band::kUnknown) {
-    if (!evidence.accelerators && taken()) return;
+    if (!evidence.accelerators && (taken() || RanksRunOwnCode(situation, found))) return;
     ClockIsThrottled(evidence, 0, found);
     return;
   }

@@ -100,10 +100,10 @@ class Training(HookTest):
             measured.update(iteration=7, forward_compute_time=2000, backward_compute_time=5000,
                             backward_comm_time=900, backward_compute_comm_overlap_time=300)
             model, optimizer = DistributedDataParallel(None), SGD()
-            for i, _ in enumerate(DataLoader(Items(41))):
+            for i, _ in enumerate(DataLoader(Items(45))):
                 optimizer.step()
-                if i == 22: measured.update(iteration=23, backward_comm_time=301)
-            assert model.rate == 10
+                if i == 24: measured.update(iteration=25, backward_comm_time=301)
+            assert model.rate == 11
             ''')
         self.assertEqual([(e.end - e.begin, e.value) for e in told.closed(RANGE, 'gradient exchange')],
                          [(600, 7000), (1, 7000)])

@@ -4,7 +4,9 @@ import weakref
 from . import events
 from .events import now, record, write
 
-_EVERY = 10  # steps, of which one is measured; on a GPU it ends with a synchronisation
+# Steps of which one is measured, as that ends with a synchronisation on a GPU. A prime number: what a program does in each
+# tenth or hundredth step is in some of the measured ones.
+_EVERY = 11
 
 
 class _State:
