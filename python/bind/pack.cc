@@ -28,6 +28,7 @@
 #include "src/pack/job/pack_stream.h"
 #include "src/pack/open/open_source.h"
 #include "src/pack/plan/task.h"
+#include "src/pack/plan/unfinished.h"
 #include "src/pack/store/store_target.h"
 #include "src/remote/sign/credentials.h"
 
