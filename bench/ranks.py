@@ -169,7 +169,7 @@ class Resiliency:
 def judged(cause: str, said: dict) -> dict:
     of_one, part, _ = CAUSES[cause]
     return {'part': said.get('part') == part, 'rank': said.get('rank') == SLOW_RANK if of_one else None,
-            'line': said.get('line') in lines_of(cause)}
+            'line': said.get('line') in lines_of(cause) if lines_of(cause) else None}
 
 
 def table(results: dict) -> str:

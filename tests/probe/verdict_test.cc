@@ -627,6 +627,28 @@ TEST(Verdict, WhatAllRanksRunBesideTheModelIsTheHosts) {
   EXPECT_EQ(Decide(slow).bottleneck, Bottleneck::kSlowRank);
 }
 
+// The rank that the others wait for may wait for its input as well.
+TEST(Verdict, ASlowRankIsNamedBesideItsInput) {
+  const auto decided = [](int64_t wait, double others) {
+    Evidence evidence = HiddenRanks({.wait = wait}, {.wait = 1});
+    evidence.exchanges = {{.process = 5, .steps = 3, .wait = 2e6, .passes = 20e6},
+                          {.process = 6, .steps = 3, .wait = others, .passes = 20e6}};
+    evidence.settings = {
+        {.process = 5, .library = InputLibrary::kPyTorch, .workers = 0, .place = "/a/t.py:3"}};
+    for (StepRecord& step : evidence.trainers[0].steps) step.busy_wait = step.input_wait;
+    return Decide(evidence);
+  };
+  const Verdict slow = decided(8, 50e6);
+  EXPECT_EQ(slow.band, Band::kModerately);
+  EXPECT_EQ(slow.bottleneck, Bottleneck::kSlowRank);
+  EXPECT_NEAR(*slow.causes.at(0).saves, 0.5 - 0.02 - 0.07, 1e-9);
+  EXPECT_EQ(slow.rank, 1u);
+  // Its input is all that the others wait for.
+  const Verdict input = decided(45, 50e6);
+  EXPECT_EQ(input.bottleneck, Bottleneck::kTrainingThread);
+  EXPECT_EQ(input.rank, 1u);
+}
+
 // Ranks that measured these waits in each tenth step of 100 ms, and told of them a little apart.
 Evidence Exchanging(const std::vector<int64_t>& one, const std::vector<int64_t>& other) {
   Evidence evidence = HiddenRanks({}, {});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "src/base/format.h"
@@ -63,15 +64,28 @@ std::string PassesText(const SlowRank& slow, const Evidence& evidence,
                 between ? ": they wait for what it does between steps" : "");
 }
 
-// The same for ranks of which only exchanges of gradients are known.
-void OneHiddenIsSlow(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
-                     Found& found) {
-  const auto slow = FindSlowHiddenRank(evidence, trainers);
+// How much longer a trainer waits for its input than the others do on average, as shares of time.
+double MoreInput(size_t trainer, const std::vector<TrainerSteps>& trainers) {
+  double own = 0, others = 0;
+  for (size_t i = 0; i < trainers.size(); ++i) {
+    (i == trainer ? own : others) += ShareOfTime(trainers[i], &StepRecord::uncovered_wait);
+  }
+  return own - others / static_cast<double>(trainers.size() - 1);
+}
+
+// The same for ranks of which only exchanges of gradients are known. What they wait for because the
+// slow one waits for its input is left to the causes of that. `least`: that it must save.
+void OneHiddenIsSlow(const Situation& situation, double least, Found& found) {
+  const auto slow = FindSlowHiddenRank(situation.evidence, situation.trainers);
   if (!slow || !slow->much) return;
-  found.causes.push_back({.bottleneck = Bottleneck::kSlowRank,
-                          .saves = slow->others - slow->own,
-                          .evidence = {SlowRankText(*slow, evidence, trainers),
-                                       PassesText(*slow, evidence, trainers)}});
+  const double input = std::max(0.0, MoreInput(slow->rank, situation.trainers));
+  const double saves = slow->others - slow->own - input;
+  if (saves < least) return;
+  found.causes.push_back(
+      {.bottleneck = Bottleneck::kSlowRank,
+       .saves = saves,
+       .evidence = {SlowRankText(*slow, situation.evidence, situation.trainers),
+                    PassesText(*slow, situation.evidence, situation.trainers)}});
 }
 
 // Names the rank that all others wait for.
@@ -127,6 +141,7 @@ constexpr Rule kInputRules[] = {LoaderStages,  InputWorkInPython, TakenProcessor
 
 void FindInputCauses(const Situation& situation, Found& found) {
   for (const Rule rule : kInputRules) rule(situation, found);
+  OneHiddenIsSlow(situation, Verdict::kWorthNaming, found);
   const Breakdown parts = StepParts(situation.trainers, situation.verdict);
   if (situation.verdict.upper_bound || parts.other <= Verdict::kWorthNaming) return;
   // The program's own work does not stand for a cause of the waits that is not found.
@@ -179,7 +194,7 @@ void FindDeviceCause(const Situation& situation, const Breakdown& parts, Found& 
 
 void FindOtherCauses(const Situation& situation, Found& found) {
   OneIsSlow(situation.evidence, situation.trainers, found);
-  OneHiddenIsSlow(situation.evidence, situation.trainers, found);
+  OneHiddenIsSlow(situation, 0, found);
   if (!found.causes.empty()) return;
   const Breakdown parts = StepParts(situation.trainers, situation.verdict);
   MovingData(situation, found);
