@@ -29,7 +29,7 @@ constexpr uint64_t kOldest = 4096;
 // Fresh pages cost a fifth of the time that it takes to receive what is written to them.
 BufferPool& Pool() {
   struct Kept {
-    std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>(size_t{128} << 20);
+    std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>(size_t{32} << 20);
   };
   static PerProcess<Kept> kept;
   return *kept.Get().pool;
