@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / 'bench'))
 import accuracy
 import headline
 import placements
+import ranks
 from harness import remote_table, results as kept
 from harness.table import table
 from probe.planting import table as planted
@@ -49,6 +50,10 @@ class Readme(unittest.TestCase):
     def test_the_verdicts_on_planted_causes_are_those_of_the_results(self):
         results = kept.read(ROOT / 'bench/results/probe-planted.json')
         self.assertIn(planted.table(results), read('docs/guide/performance.md'))
+
+    def test_what_is_said_of_ranks_is_that_of_the_results(self):
+        results = json.loads(read('bench/results/ranks.json'))
+        self.assertIn(ranks.table(results), read('docs/reference/verdicts.md'), 'python3 bench/ranks.py --table bench/results/ranks.json')
 
     def test_the_studys_epochs_stand_beside_those_of_the_sweep(self):
         self.assertIn(placements.table(), read('docs/guide/papers/deepconn-study.md'),

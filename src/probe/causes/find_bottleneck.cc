@@ -141,7 +141,10 @@ constexpr Rule kInputRules[] = {LoaderStages,  InputWorkInPython, TakenProcessor
 
 void FindInputCauses(const Situation& situation, Found& found) {
   for (const Rule rule : kInputRules) rule(situation, found);
-  OneHiddenIsSlow(situation, Verdict::kWorthNaming, found);
+  // The lock slows down passes as it does the input.
+  const bool lock =
+      std::ranges::find(found.causes, Bottleneck::kLock, &Cause::bottleneck) != found.causes.end();
+  if (!lock) OneHiddenIsSlow(situation, Verdict::kWorthNaming, found);
   const Breakdown parts = StepParts(situation.trainers, situation.verdict);
   if (situation.verdict.upper_bound || parts.other <= Verdict::kWorthNaming) return;
   // The program's own work does not stand for a cause of the waits that is not found.
