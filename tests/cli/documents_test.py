@@ -19,7 +19,7 @@ from commands_test import COMMAND  # noqa: E402
 # Commands that are not run here: what they need, and the test that runs them where it is.
 ELSEWHERE = {r's3://': 'an object store: cli.urls, cli.store_pack, cli.store_source, tests/python/test_bucket.py',
              r'cuda:': 'a GPU: bench/gpu.sh',
-             r'\bsrun\b': 'Slurm: cli.ranks and pack.task set its variables',
+             r'\bsrun\b': 'Slurm: tests/interop/test_slurm.py',
              r'\btorchrun\b': 'PyTorch: tests/python/test_elastic.py',
              r'\brecpack migrate\b': 'the Python package: tests/python/test_migrate.py',
              r'\bpip install\b|recpack_io\.': 'the Python package: tests/python',

@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from support import CIFAR, RECPACK, InFolder, free_port, main
+from support import CIFAR, RECPACK, ROOT, InFolder, free_port, main
 
 RECTRAIN = os.environ.get('RECTRAIN', str(pathlib.Path(RECPACK).parents[1] / 'rectrain/rectrain'))
 RECPROBE = os.environ.get('RECPROBE', str(pathlib.Path(RECPACK).parents[1] / 'recprobe/recprobe'))
@@ -44,6 +44,7 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 KillWait=2
 NodeName={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
+Epilog={at}/epilog.sh
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -62,6 +63,10 @@ class Daemons:
             (self.at / name).mkdir()
         (self.at / 'key').write_bytes(os.urandom(128))
         os.chmod(self.at / 'key', 0o400)
+        epilog = (ROOT / 'examples/slurm/epilog.sh').read_text('utf-8')
+        (self.at / 'epilog.sh').write_text(epilog.replace('/shared/reports', f'{self.at}/reports')
+                                           .replace('/usr/local/bin', str(pathlib.Path(RECPROBE).parent)), 'utf-8')
+        os.chmod(self.at / 'epilog.sh', 0o755)
         host = socket.gethostname().partition('.')[0]
         (self.at / 'slurm.conf').write_text(CONFIGURATION.format(host=host, at=self.at, controller=free_port(), daemon=free_port()),
                                             encoding='utf-8')
@@ -147,6 +152,20 @@ class Slurm(InFolder):
     def test_processes_of_srun_pack_together(self):
         self.slurm.run('srun', '--ntasks=3', RECPACK, 'pack', CIFAR, self.folder / 'out', '--task', 'auto', *self.flags)
         self.assertEqual(contents(self.folder / 'out'), contents(self.folder / 'one'))
+
+    def test_an_epilog_sums_up_the_reports_of_a_job(self):
+        reports = self.slurm.at / 'reports'
+        script = self.folder / 'job.sh'
+        script.write_text(f"#!/bin/sh\nsrun sh -c '{RECPROBE} run --report {reports}/$SLURM_JOB_ID/$SLURM_PROCID -- sleep 1'\n", 'utf-8')
+        said = self.slurm.run('sbatch', '--wait', '--ntasks=2', f'--output={self.folder}/job.log', script)
+        job = said.split()[-1]
+        end = time.monotonic() + 60
+        while not (reports / job / 'summary.txt').exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertIn('2 reports', (reports / job / 'summary.txt').read_text('utf-8'))
+        # Jobs without reports end as well, and the node stays in service.
+        self.slurm.run('srun', 'true')
+        self.assertNotIn('drain', self.slurm.run('sinfo', '--noheader', '--format=%T'))
 
     @unittest.skipUnless(os.access(RECTRAIN, os.X_OK), 'rectrain is not built')
     def test_ranks_of_srun_train_together_and_their_reports_are_merged(self):

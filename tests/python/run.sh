@@ -19,6 +19,7 @@ tested_bare "$bare"
 path+=:$site
 pairs=(vision:torch vision:ragged vision:torch_device vision:transforms vision:pictures vision:pixels vision:recipes
        lightning:lightning huggingface:huggingface huggingface:huggingface_rows torchtitan:torchtitan numba:numba jax:jax jax:audio jax:elastic_jax tf:tensorflow tf:audio ray:ray ray:ray_train ray:flight spark:spark
+       ray:clusters spark:clusters
        vision:examples vision:bucket vision:elastic vision:migrate jax:examples tf:migration
        vision:user_programs lightning:user_programs huggingface:user_programs jax:user_programs tf:user_programs
        vision:peer_programs lightning:peer_programs huggingface:peer_programs torchtitan:peer_programs jax:peer_programs

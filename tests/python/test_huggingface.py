@@ -188,6 +188,46 @@ class HuggingFace(InFolder):
         accelerator.load_state(self.folder / 'state')
         self.assertEqual([batch['id'].tolist() for _ in range(2) for batch in loader], expected[3:])
 
+    def run_ranks(self, count, program, *words):
+        """Runs the program in so many ranks of one training. Returns the last line of each."""
+        port = free_port()
+        ranks = [subprocess.Popen([sys.executable, program, *map(str, words)], text=True, stdout=subprocess.PIPE,
+                                  env=os.environ | {'RANK': str(rank), 'LOCAL_RANK': str(rank), 'WORLD_SIZE': str(count),
+                                                    'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)})
+                 for rank in range(count)]
+        outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [0] * count)
+        return [output.strip().splitlines()[-1] for output in outputs]
+
+    def test_accelerate_goes_on_with_other_ranks(self):
+        """Two ranks save in the middle of an epoch, one goes on to its end with the same global batch, and the reverse."""
+        program = self.folder / 'train.py'
+        program.write_text(
+            'import json, sys, recpack_io\n'
+            'from accelerate import Accelerator\n'
+            'from recpack_io.huggingface import prepare\n'
+            'from recpack_io.torch import Loader\n'
+            'shards, state, steps, resumes = *sys.argv[1:3], int(sys.argv[3]), sys.argv[4] == "resume"\n'
+            'accelerator = Accelerator(cpu=True)\n'
+            'loader = prepare(accelerator, Loader(recpack_io.open(shards), fields=[recpack_io.Id()], seed=1,\n'
+            '                                     batch_size=8 // accelerator.num_processes))\n'
+            'if resumes: accelerator.load_state(state)\n'
+            'seen = []\n'
+            'for number, batch in enumerate(loader, 1):\n'
+            '    seen.append(batch["id"].tolist())\n'
+            '    if number == steps:\n'
+            '        accelerator.save_state(state)\n'
+            '        break\n'
+            'print(json.dumps(seen))\n')
+        expected = [sorted(batch) for batch in self.ids_of_epochs(1)]
+        for first, then in ((2, 1), (1, 2)):
+            state = self.folder / f'state{first}'
+            seen = []
+            for count, steps, how in ((first, 3, 'start'), (then, 0, 'resume')):
+                ranks = [json.loads(line) for line in self.run_ranks(count, program, self.folder / 'shards', state, steps, how)]
+                seen += [sorted(sum(parts, [])) for parts in zip(*ranks)]
+            self.assertEqual(seen, expected, (first, then))
+
     def test_ranks_gather_every_record_once(self):
         program = self.folder / 'evaluate.py'
         program.write_text(
@@ -201,15 +241,7 @@ class HuggingFace(InFolder):
             '    order="sequential", share="batches", last_batch="pad"))\n'
             'ids = [accelerator.gather_for_metrics(batch["id"]).tolist() for batch in loader]\n'
             'if accelerator.is_main_process: print(json.dumps([sum(ids, []), len(dataset)]))\n')
-        port = free_port()
-        ranks = [subprocess.Popen([sys.executable, program, self.folder / 'shards'], text=True,
-                                  stdout=subprocess.PIPE, env=os.environ | {
-                                      'RANK': str(rank), 'LOCAL_RANK': str(rank), 'WORLD_SIZE': '2',
-                                      'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)})
-                 for rank in range(2)]
-        outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
-        self.assertEqual([rank.returncode for rank in ranks], [0, 0])
-        ids, records = json.loads(outputs[0].strip().splitlines()[-1])
+        ids, records = json.loads(self.run_ranks(2, program, self.folder / 'shards')[0])
         self.assertEqual(ids, list(range(records)))
 
 

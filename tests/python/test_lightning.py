@@ -1,12 +1,16 @@
 """recpack_io.torch in a LightningDataModule: Lightning stores the loader's state itself."""
+import json
 import logging
+import os
+import subprocess
+import sys
 import warnings
 
 import lightning
 import recpack_io
 import torch
 from recpack_io.torch import Loader
-from support import CIFAR, InFolder, main, pack
+from support import CIFAR, InFolder, free_port, main, pack
 
 
 class Cifar10(lightning.LightningDataModule):
@@ -97,6 +101,48 @@ class Lightning(InFolder):
             again = self.fit(checkpoint)
             self.assertEqual(killed.trained_on + again.trained_on, whole.trained_on, step)
             self.assertTrue(torch.equal(again.layer.weight, whole.layer.weight), step)
+
+
+    def test_other_ranks_go_on(self):
+        """A checkpoint of two ranks is continued by one with the same global batch."""
+        program = self.folder / 'fit.py'
+        program.write_text(f"""
+import json, sys, warnings
+sys.path[:0] = {sys.path!r}
+import lightning, recpack_io, test_lightning
+from recpack_io.torch import Loader
+warnings.filterwarnings('ignore')
+shards, checkpoint, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+class Data(test_lightning.Cifar10):
+    def train_dataloader(self):
+        fields = [*recpack_io.recipe('cifar10-train'), recpack_io.Id()]
+        return Loader(recpack_io.open(self.shards), fields=fields, batch_size=8 // count, seed=1)
+
+trainer = lightning.Trainer(max_epochs=1, accelerator='cpu', devices=count, strategy='ddp' if count > 1 else 'auto', logger=False,
+                            enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+                            limit_val_batches=0, use_distributed_sampler=False,
+                            callbacks=[test_lightning.KillBehind(3, checkpoint)] if count > 1 else [])
+model = test_lightning.Classifier()
+try:
+    trainer.fit(model, datamodule=Data(shards), ckpt_path=None if count > 1 else checkpoint, weights_only=False)
+except test_lightning.Killed:
+    pass
+print(json.dumps(model.trained_on), flush=True)
+""")
+        port = free_port()
+        seen = []
+        for count in 2, 1:
+            ranks = [subprocess.Popen([sys.executable, program, self.folder / 'shards', self.folder / 'two.ckpt', str(count)], text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      env=os.environ | ({'LOCAL_RANK': str(rank), 'NODE_RANK': '0', 'WORLD_SIZE': str(count),
+                                                         'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)} if count > 1 else {}))
+                     for rank in range(count)]
+            outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
+            self.assertEqual([rank.returncode for rank in ranks], [0] * count)
+            seen += [sorted(sum(parts, [])) for parts in zip(*(json.loads(each.strip().splitlines()[-1]) for each in outputs))]
+        plain = recpack_io.Loader(self.dataset, fields=[recpack_io.Id()], batch_size=8, seed=1)
+        self.assertEqual(seen, [sorted(batch['id'].tolist()) for batch in plain])
 
 
 if __name__ == '__main__':

@@ -1,6 +1,7 @@
 """recpack_io.spark: data frames in both directions, with tasks that fail, are repeated, or never end well."""
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -175,6 +176,52 @@ class ToStore(Spark):
         self.assertIn('all is well', recpack('verify', self.out))
         self.assertEqual(len([path for path in (store / 'bucket').rglob('*') if path.is_file()]), 6)
         self.assertEqual(server.uploads, {})
+
+
+class Executors(InFolder):
+    """A Spark of two executors, each a process of its own with workers in Python."""
+
+    def test_a_killed_executor_loses_nothing(self):
+        """A session has one master, so the cluster's is in another process. The first attempt of a task ends its executor."""
+        program = self.folder / 'write.py'
+        program.write_text('''
+import os, pathlib, signal, sys
+import recpack_io.spark
+from pyspark.sql import SparkSession
+
+out, mark = sys.argv[1:]
+spark = (SparkSession.builder.master('local-cluster[2,1,1024]').config('spark.ui.enabled', 'false')
+         .config('spark.driver.bindAddress', '127.0.0.1').config('spark.driver.host', '127.0.0.1')
+         .config('spark.executor.memory', '512m').getOrCreate())
+spark.sparkContext.setLogLevel('OFF')
+spark.dataSource.register(recpack_io.spark.DataSource)
+
+def parent(process):
+    return int(pathlib.Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()[1])
+
+def kill(number):
+    if number == 700 and not os.path.exists(mark):
+        open(mark, 'x').close()
+        executor = os.getpid()
+        while b'CoarseGrainedExecutorBackend' not in pathlib.Path(f'/proc/{executor}/cmdline').read_bytes():
+            executor = parent(executor)
+        os.kill(executor, signal.SIGKILL)
+    return number
+
+spark.udf.register('kill', kill, 'long')
+spark.range(0, 1000, 1, 4).selectExpr('kill(id) as id').write.format('recpack').mode('append').save(out)
+print(spark.read.format('recpack').load(out).count())
+spark.stop()
+''')
+        out, mark = self.folder / 'out', self.folder / 'killed'
+        done = subprocess.run([sys.executable, program, out, mark], capture_output=True, text=True, timeout=300, check=False,
+                              env={**os.environ, 'PYSPARK_PYTHON': sys.executable, 'PYTHONPATH': ':'.join(sys.path),
+                                   'SPARK_WORKER_DIR': str(self.folder / 'work')})
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertEqual(done.stdout.split()[-1], '1000')
+        self.assertTrue(mark.exists())
+        self.assertEqual([int(record['id'][0]) for record in recpack_io.open(out)], list(range(1000)))
+        self.assertEqual({path.suffix for path in out.rglob('*') if path.is_file()}, {'.json', '.tfrecord', '.recindex'})
 
 
 class Reading(Spark):

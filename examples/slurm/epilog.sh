@@ -1,0 +1,14 @@
+#!/bin/sh
+# Epilog of Slurm: sums up what recprobe found in the ranks of a job.
+#
+#   srun sh -c 'recprobe run --report /shared/reports/$SLURM_JOB_ID/$SLURM_PROCID -- python train.py'
+#
+# slurm.conf: Epilog=/etc/slurm/epilog.sh. It runs on each node at the end of each job, as root, without the job's environment.
+reports=/shared/reports/$SLURM_JOB_ID
+PATH=$PATH:/usr/local/bin
+
+if [ -d "$reports" ]; then
+  recprobe merge "$reports" > "$reports/summary.txt.$$" 2>&1
+  mv "$reports/summary.txt.$$" "$reports/summary.txt"
+fi
+exit 0 # Slurm takes a node whose epilog fails out of service
