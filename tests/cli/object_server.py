@@ -61,6 +61,8 @@ class ObjectServer:
     planted = ()
     # Whether files of the web server need a query with a signature.
     presigned = False
+    # Whether each answer of the services has a token of its own, which is refused when it has expired.
+    renews = False
     # Who must pay for requests: 'requester', or a project of Google's; None: nobody.
     payer = None
 
@@ -73,6 +75,7 @@ class ObjectServer:
         self.link = link or Link()  # of the objects that are read
         self.requests = []  # (method, path, range)
         self.uploads = {}  # key and parts, by upload id
+        self.tokens = {}  # when they end, by what the services gave
         self.writing = threading.Lock()
         self.counting = threading.Lock()
         self.at_once = self.most_at_once = 0  # requests to read
@@ -93,9 +96,11 @@ class ObjectServer:
 
     def given(self, token_name):
         """Credentials of the services, as JSON."""
-        end = time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() + self.valid))
-        return json.dumps({'Code': 'Success', 'AccessKeyId': ACCESS, 'SecretAccessKey': SECRET,
-                           token_name: TOKEN, 'Expiration': end}).encode()
+        ends = int(time.time() + self.valid)
+        token = f'{TOKEN}{len(self.tokens)}' if self.renews else TOKEN
+        self.tokens[token] = ends
+        return json.dumps({'Code': 'Success', 'AccessKeyId': ACCESS, 'SecretAccessKey': SECRET, token_name: token,
+                           'Expiration': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(ends))}).encode()
 
     @contextlib.contextmanager
     def delayed(self):
@@ -336,8 +341,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return 'InvalidAccessKeyId', 'there is no such key'
         if region != ('auto' if owner == 'goog' else self.of.region):
             return 'AuthorizationHeaderMalformed', f'the region is {self.of.region}'
-        if self.headers.get('x-amz-security-token', TOKEN) != TOKEN:
+        token = self.headers.get('x-amz-security-token', TOKEN)
+        if token != TOKEN and token not in self.of.tokens:
             return 'InvalidToken', 'another session'
+        if self.of.renews and self.of.tokens.get(token, 0) <= time.time():
+            return 'ExpiredToken', 'its time is over'
         signed = [name for name in self.headers if name.lower().startswith(('x-amz-', 'x-goog-'))]
         extension = 'x-goog-' if owner == 'goog' else 'x-amz-'
         if any(not name.lower().startswith(extension) or name.lower() not in names.split(';') for name in signed):

@@ -74,6 +74,10 @@ class Reading(Urls):
             found = self.json('ls', f's3://bucket/data/{pattern}', env=self.env)
             self.assertEqual(found['splits']['train']['records'], whole, pattern)
         self.fails('ls', 's3://bucket/data/none-*', env=self.env, saying='matches no object')
+        self.fails('ls', 's3://bucket/data/*.json', env=self.env, saying='matches no shard')
+        # Names are not patterns where they exist.
+        shutil.copytree(self.local, self.folder / 'bucket/run[1]')
+        self.assertEqual(self.json('ls', 's3://bucket/run[1]', env=self.env)['splits']['train']['records'], whole)
         shutil.copy(next(self.local.glob('train-*.tfrecord')), self.folder / 'bucket/part')
         there = self.run_recpack('cat', 's3://bucket/part', env=self.env).stdout
         self.assertEqual(there, self.run_recpack('cat', self.folder / 'bucket/part').stdout)
@@ -131,6 +135,12 @@ class Reading(Urls):
         done = self.run_recpack('cat', url, env=self.env, code=2)
         self.assertIn(shard.name, done.stderr)
         self.assertNotIn('secret', done.stdout + done.stderr)
+        for command in (('verify', url), ('batches', url, '--recipe', 'cifar10-train', '--batch-size', '64'),
+                        ('pack', url, self.folder / 'again', '--from', 'tfrecord'), ('repair', url, self.folder / 'saved')):
+            done = subprocess.run([RECPACK, *map(str, command)], env={**os.environ, **self.env}, capture_output=True, text=True, check=False)
+            self.assertNotEqual(done.returncode, 0, command)
+            self.assertIn(shard.name, done.stdout + done.stderr)
+            self.assertNotIn('secret', done.stdout + done.stderr, command)
 
     def test_small_objects_of_stores_that_refuse_longer_ranges(self):
         server = self.serve()
@@ -532,14 +542,14 @@ class Identities(Urls):
         self.run_recpack('stand-in', self.folder / 'made', '--rows', 2000)
         self.pack(self.folder / 'made', '--shard-size', '200KB', out='bucket/large')
         server = self.serve_without_keys()
-        server.link, server.valid = Link(bytes_per_second=4e6), 2
+        server.link, server.valid, server.renews = Link(bytes_per_second=4e6), 2, True
         env = {**self.env, **self.sources(server)['the container']}
         flags = '--recipe', 'cifar10-train', '--batch-size', 50, '--order', 'global', '--json'
         there = self.run_recpack('batches', 's3://bucket/large', *flags, env=env).stdout
         here = self.run_recpack('batches', self.folder / 'bucket/large', *flags).stdout
         self.assertEqual(self.without_path(there, 's3://bucket/large'),
                          self.without_path(here, self.folder / 'bucket/large'))
-        self.assertGreater([path for _, path, _ in server.requests].count('/container'), 1)
+        self.assertGreater(len(server.tokens), 2)
 
     def test_a_request_that_arrives_too_late_is_signed_anew(self):
         server = self.serve()

@@ -46,7 +46,10 @@ const char* AdviceFor(ConnectionFault fault) {
   }
 }
 
-// The credentials ended between signing and arrival: the next request is signed by new ones.
+std::atomic<uint64_t> expired = 0;
+
+// The credentials ended before this machine's clock says so: the next request is signed by new
+// ones.
 bool SaysExpired(const Exchange& exchange) {
   const long status = exchange.status();
   return (status == 400 || status == 401 || status == 403) &&
@@ -152,6 +155,7 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
   const auto begin = Clock::now();
   FetchWaits waits(Reactor::Get().IsSlowed());
   Seconds pause = kFirstPause;
+  bool was_expired = false;
   for (int tries = 1;; ++tries) {
     if (!exchange) {
       exchange = std::make_shared<Exchange>(make(), into);
@@ -161,7 +165,11 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
     if (exchange->ok() && exchange->received() > 0) usual_begin.Add(exchange->time_to_begin());
     if (requests_saved_up < kSavedUp) ++requests_saved_up;
     std::string failure = Failure(*exchange, refuse);
-    if (failure.empty() && tries == 1 && SaysExpired(*exchange)) failure = "expired credentials";
+    if (failure.empty() && !was_expired && SaysExpired(*exchange)) {
+      was_expired = true;
+      ++expired;
+      failure = "expired credentials";
+    }
     waits.CountRequest(*exchange, failure.empty());
     if (failure.empty()) return exchange;
     if (IsThrottled(exchange->status())) Reactor::Get().SlowDown();
@@ -178,6 +186,8 @@ std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uin
     exchange = nullptr;
   }
 }
+
+uint64_t CountExpired() noexcept { return expired; }
 
 std::shared_ptr<Exchange> SendOnce(Request request, long milliseconds) {
   request.timeout_ms = milliseconds;

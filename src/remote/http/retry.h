@@ -1,6 +1,7 @@
 // Requests that are repeated until they succeed or their time is over.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -32,6 +33,9 @@ std::string RefusePart(const Exchange& exchange);
 std::shared_ptr<Exchange> SendWithRetries(const MakeRequest& make, std::span<uint8_t> into,
                                           const RefuseAnswer& refuse, const std::string& path,
                                           std::shared_ptr<Exchange> first = nullptr);
+
+// Returns how often a store said that credentials have expired. Thread-safe.
+uint64_t CountExpired() noexcept;
 
 // Sends the request once, and returns the answer after so many milliseconds at most: for what may
 // not be there.

@@ -6,6 +6,7 @@
 
 #include "recpack/base/error.h"
 #include "src/remote/http/reactor.h"
+#include "src/remote/http/retry.h"
 #include "src/remote/identity/answers.h"
 #include "src/remote/identity/aws_sources.h"
 #include "src/remote/identity/google_sources.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int64_t kRenewBefore = 300;  // seconds
 // A source may keep giving credentials that expire earlier than that, or fail for a while.
-constexpr int64_t kRenewalInterval = 10;
+constexpr int64_t kRenewalInterval = 10, kAfterFailure = 60;
 
 }  // namespace
 
@@ -41,11 +42,12 @@ std::optional<Credentials> Identity::Fetch(State& state) const {
 
 Identity::Need Identity::State::FindNeed() const {
   if (!looked) return Need::kNow;
-  if (!source.fetch || current->expires == 0) return Need::kNone;
-  const int64_t now = std::time(nullptr);
-  if (current->expires <= now) return Need::kNow;
-  const bool is_due = current->expires - kRenewBefore < now && next_renewal <= now;
-  return is_due ? Need::kSoon : Need::kNone;
+  if (!source.fetch) return Need::kNone;
+  const int64_t now = std::time(nullptr), end = current->expires;
+  if (end != 0 && end <= now) return Need::kNow;
+  const bool is_due = end != 0 && end - kRenewBefore < now && next_renewal <= now;
+  // What a store says may be about others.
+  return is_due || CountExpired() != seen_expired ? Need::kSoon : Need::kNone;
 }
 
 std::optional<Credentials> Identity::Get() const {
@@ -65,6 +67,7 @@ std::optional<Credentials> Identity::Get() const {
 
 std::optional<Credentials> Identity::Renew(State& state, std::unique_lock<std::mutex>& lock) const {
   state.fetching = true;
+  state.seen_expired = CountExpired();
   lock.unlock();
   std::optional<Credentials> fetched;
   std::exception_ptr error;
@@ -75,7 +78,9 @@ std::optional<Credentials> Identity::Renew(State& state, std::unique_lock<std::m
   }
   lock.lock();
   state.fetching = false;
-  if (state.looked) state.next_renewal = std::time(nullptr) + kRenewalInterval;
+  if (state.looked) {
+    state.next_renewal = std::time(nullptr) + (error ? kAfterFailure : kRenewalInterval);
+  }
   if (!error) {
     state.current = std::move(fetched);
     state.looked = true;

@@ -44,7 +44,8 @@ class Identity {
     bool fetching = false;  // a thread looks for credentials, or renews them
     CredentialSource source;
     std::optional<Credentials> current;
-    int64_t next_renewal = 0;  // seconds since 1970; not earlier
+    int64_t next_renewal = 0;   // seconds since 1970; not earlier
+    uint64_t seen_expired = 0;  // of CountExpired()
   };
 
   std::optional<Credentials> Fetch(State& state) const;

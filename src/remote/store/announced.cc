@@ -168,16 +168,15 @@ void Announced::Await(const std::shared_ptr<Part>& part) {
   bool is_first = false;
   std::call_once(part->awaited, [&] {
     is_first = true;
-    std::shared_ptr<Exchange> started;
     {
       const std::lock_guard lock(mutex_);
-      if (!part->sent) {
+      if (!std::exchange(part->sent, true)) {
+        // Fetch() below makes the request: signing may wait for the reactor, which takes the lock.
+        part->process = process_;
         AheadMemory::Get().TakeAnyway(part->size());
-        started = Send(*part);
       }
     }
-    if (started) Reactor::Get().Start(started);
-    if (!part->memory) part->memory = Pool().Take(part->size());  // Send() could not
+    if (!part->memory) part->memory = Pool().Take(part->size());
     const Waited before = WaitedOfThread();
     object_->Fetch(part->offset, part->bytes(), part->exchange);
     part->waited = WaitedOfThread() - before;

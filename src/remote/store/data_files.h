@@ -10,7 +10,7 @@
 namespace recpack::remote {
 
 // Returns the file system for data sets: PosixFiles() for local paths, and ranged reads of objects
-// for URLs (s3://, gs://, http(s)://). Objects cannot be written yet. Never destroyed. Thread-safe;
+// for URLs (s3://, gs://, http(s)://). Objects are written by Upload. Never destroyed. Thread-safe;
 // usable in a forked child.
 FileSystem& DataFiles();
 
@@ -26,8 +26,8 @@ std::string ObjectVersion(const ReadableFile& file);
 std::optional<uint64_t> FileBytes(const std::string& path);
 
 // Hints that DataFiles() will open this URL soon: what that begins with is requested now, so that
-// opening many objects in turn takes no round trip for each. Thread-safe, does not block, reports
-// no errors.
+// opening many objects in turn takes no round trip for each. Thread-safe, reports no errors. Does
+// not wait for the object, but may renew credentials.
 void WillOpen(const std::string& url) noexcept;
 
 // Announces that so many bytes of objects are announced at once, and read in an order of their own:

@@ -56,7 +56,10 @@ std::optional<std::string> Fetch(const std::string& path, Refusal refusal) {
   };
   const auto answer = SendWithRetries(make, {}, RefusePart, path);
   if (answer->status() == 304 && !known.name.empty()) return folder + "/" + known.name;
-  const bool refused = answer->status() == 401 || answer->status() == 403;
+  const long status = answer->status();
+  // Web servers have other words for it.
+  const bool refused =
+      status == 401 || status == 403 || (IsWebUrl(path) && status >= 400 && status < 500);
   if (refused && refusal == Refusal::kIsMissing) return {};
   if (!answer->ok()) {
     Error error = service.ToError(*answer, path);

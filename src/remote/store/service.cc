@@ -177,6 +177,12 @@ Error Service::ToError(const Exchange& exchange, const std::string& path) const 
   std::string reason = format("HTTP status {}", exchange.status());
   if (!code.empty()) reason += ": " + code;
   if (!said.empty()) reason += " (" + said + ")";
+  if (is_web() && exchange.status() != 404 && exchange.status() != 412) {
+    const bool is_presigned = !ParseUrl(path).query.empty();
+    return Error(ErrorKind::kIo, reason, place,
+                 is_presigned ? "make a new URL: its signature may have ended"
+                              : "check the URL: no credentials are sent to web servers");
+  }
   const bool is_signed = !is_web() && identity_.Get().has_value();
   const std::string by = is_signed ? "credentials are those of " + identity_.source()
                                    : "no credentials were found, so the request was anonymous";

@@ -1,5 +1,7 @@
 #include "src/remote/store/upload.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "recpack/base/error.h"
@@ -34,12 +36,17 @@ void CheckWritable(const Url& url) {
 }
 
 Upload::Upload(const std::string& url, Kind kind)
-    : path_(url), url_(ParseUrl(url)), service_(Service::ForScheme(url_.scheme)), kind_(kind) {
+    : process_(::getpid()),
+      path_(url),
+      url_(ParseUrl(url)),
+      service_(Service::ForScheme(url_.scheme)),
+      kind_(kind) {
   CheckWritable(url_);
 }
 
 Upload::~Upload() {
-  if (finished_ || id_.empty()) return;
+  // A forked child has neither the parent's requests nor its upload.
+  if (finished_ || id_.empty() || process_ != ::getpid()) return;
   for (const Part& part : under_way_) part.exchange->Wait();
   try {
     Send([&] { return Make("DELETE", {{"uploadId", id_}}, {}, {}); }, nullptr, path_);

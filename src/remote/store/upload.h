@@ -1,6 +1,8 @@
 // Uploads to object stores: objects that are written in parts while they are made.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -73,6 +75,7 @@ class Upload {
     return service_.MakeWithQuery(method, url_, query, headers, std::move(body));
   }
 
+  const pid_t process_;
   const std::string path_;
   const Url url_;
   const Service& service_;
