@@ -13,6 +13,7 @@
 #include "recpack/loader/dataset.h"
 #include "recpack/loader/feature_mapper.h"
 #include "src/base/format.h"
+#include "src/remote/url/url.h"
 #include "src/shards/index/pick.h"
 #include "tools/recpack/command.h"
 #include "tools/recpack/data_flags.h"
@@ -77,11 +78,13 @@ void Print(std::string_view text) {
 [[noreturn]] void FailInRecord(const Error& error, const CatFlags& flags, const std::string& split,
                                uint64_t ordinal) {
   const auto& offset = error.place().offset;
-  throw Error(error.kind(),
-              format("record {} of the split {}{}: {}", ordinal, split,
-                     offset ? format(", byte {} in it", *offset) : "", error.reason()),
-              {.path = flags.data.paths.size() == 1 ? flags.data.paths.front() : ""},
-              error.advice());
+  throw Error(
+      error.kind(),
+      format("record {} of the split {}{}: {}", ordinal, split,
+             offset ? format(", byte {} in it", *offset) : "", error.reason()),
+      {.path =
+           flags.data.paths.size() == 1 ? remote::WithoutSecrets(flags.data.paths.front()) : ""},
+      error.advice());
 }
 
 using Visit = std::function<void(uint64_t ordinal, ByteView payload)>;

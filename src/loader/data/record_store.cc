@@ -82,8 +82,9 @@ class RecordStore final : public SampleStore {
 
   Place FindPlace(uint64_t id) const override {
     const RecordLocation location = index_.Locate(id);
-    return {
-        .path = (*shards_)[location.shard], .offset = location.offset, .ordinal = location.ordinal};
+    return {.path = remote::WithoutSecrets((*shards_)[location.shard]),
+            .offset = location.offset,
+            .ordinal = location.ordinal};
   }
 
   size_t groups() const override { return index_.shard_count(); }

@@ -18,6 +18,7 @@
 #include "src/pack/plan/unfinished.h"
 #include "src/remote/store/data_files.h"
 #include "src/remote/store/local_copy.h"
+#include "src/remote/url/url.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/index/ordered_index.h"
 #include "src/shards/json/json.h"
@@ -34,9 +35,11 @@ namespace fs = std::filesystem;
 class KnownEntries {
  public:
   explicit KnownEntries(const LayoutSplit& split) {
-    if (split.index.empty() || !remote::DataFiles().Exists(split.index)) return;
+    if (split.index.empty()) return;
+    const auto copy = remote::FindOptionalCopy(split.index);
+    if (!copy) return;
     try {
-      shards_.emplace(Index::Open(remote::LocalCopy(split.index)));
+      shards_.emplace(Index::Open(*copy));
     } catch (const Error&) {  // without the index, finding record boundaries takes longer
     }
   }
@@ -59,7 +62,7 @@ std::vector<RepairedShard> RepairSplit(const LayoutSplit& split, const RepairOpt
   std::vector<RepairedShard> shards(split.shards.size());
   ParallelFor(split.shards.size(), options.threads, [&](size_t, size_t i) {
     try {
-      const std::string file = fs::path(split.shards[i]).filename();
+      const std::string file = ShardName(split.shards[i]);
       ShardEntries entries;
       shards[i] =
           RepairShard(split.shards[i], known.Find(file), split.ListedAt(i), options, entries);
@@ -172,7 +175,7 @@ void RefuseNamesakes(const Layout& layout) {
   std::set<std::string> names;
   for (const LayoutSplit& split : layout.splits) {
     for (const std::string shard : split.shards) {
-      const std::string name = fs::path(shard).filename();
+      const std::string name = ShardName(shard);
       if (names.insert(name).second) continue;
       throw Error(ErrorKind::kInvalidArgument,
                   format("another shard is also called {}, and all are saved in one folder", name),
@@ -234,6 +237,7 @@ RepairResult Repair(const Layout& given, const RepairOptions& options) {
   AddUnpacked(layout, result.lost);
   Manifest manifest = NewManifest(layout, std::move(repaired));
   CopySideFiles(layout, options.out, manifest, result.lost);
+  for (LostRecords& lost : result.lost) lost.path = remote::WithoutSecrets(lost.path);
   WriteLedger(result, options.out);
   WriteManifest(PosixFiles(), options.out, manifest);
   return result;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -14,11 +13,10 @@
 #include "src/pack/check/count_records.h"
 #include "src/remote/store/data_files.h"
 #include "src/shards/files/system_errors.h"
+#include "src/shards/layout/split_folders.h"
 
 namespace recpack::pack {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Calls Next(); a read error of the operating system is stored in `reach`.
 bool ReadNext(RecordReader& reader, Record& record, Reach& reach) {
@@ -97,7 +95,7 @@ ManifestShard FinishShard(RecordWriter& writer, const std::string& file, const s
 RepairedShard ReplaceShard(const std::string& path, const std::string& why,
                            const ShardEntries* known, const std::string& out,
                            ShardEntries& entries) {
-  const std::string file = fs::path(path).filename();
+  const std::string file = ShardName(path);
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"), {.digest = true});
   RepairedShard repaired{.shard = FinishShard(writer, file, out, entries), .lost = {}};
   LostRecords lost{.path = path, .records = {}, .reason = why};
@@ -130,7 +128,7 @@ RepairedShard SaveIntact(const std::string& path, RecordReader& reader, Compress
                          const ShardEntries* known, std::optional<uint64_t> expected,
                          const std::vector<size_t>& surplus, const std::string& out,
                          ShardEntries& entries) {
-  const std::string file = fs::path(path).filename();
+  const std::string file = ShardName(path);
   RecordWriter writer(PosixFiles().Create(out + "/" + file + ".tmp"),
                       {.compression = compression, .digest = true});
   std::vector<RecordMark> marks;

@@ -18,6 +18,7 @@
 #include "src/shards/files/progress_meter.h"
 #include "src/shards/index/fitting_index.h"
 #include "src/shards/index/indexed_shards.h"
+#include "src/shards/layout/split_folders.h"
 #include "src/shards/manifest/manifest_schema.h"
 #include "src/shards/manifest/sidecar.h"
 
@@ -206,7 +207,7 @@ class Surveyor {
   Sidecar Read(const std::string& path) {
     auto file = remote::DataFiles().OpenForReading(path);
     Sidecar sidecar;
-    sidecar.shard = {.file = path.substr(path.rfind('/') + 1), .bytes = file->Size()};
+    sidecar.shard = {.file = ShardName(path), .bytes = file->Size()};
     RecordReader reader(std::move(file), {});
     sidecar.shard.compression = reader.compression();
     RecordsSeen seen(options_);

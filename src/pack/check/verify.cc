@@ -15,15 +15,13 @@
 #include "src/pack/plan/unfinished.h"
 #include "src/remote/store/data_files.h"
 #include "src/remote/store/local_copy.h"
+#include "src/remote/url/url.h"
 #include "src/shards/index/indexed_shards.h"
+#include "src/shards/layout/split_folders.h"
 #include "src/shards/manifest/side_file.h"
 
 namespace recpack::pack {
 namespace {
-
-std::string_view FileName(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-}
 
 // The index of a split, or the reason why it cannot be read.
 struct OpenedIndex {
@@ -35,9 +33,11 @@ std::vector<OpenedIndex> OpenIndexes(const Layout& layout) {
   std::vector<OpenedIndex> indexes(layout.splits.size());
   for (size_t i = 0; i < indexes.size(); ++i) {
     const std::string& path = layout.splits[i].index;
-    if (path.empty() || !remote::DataFiles().Exists(path)) continue;
+    if (path.empty()) continue;
     try {
-      indexes[i].shards.emplace(Index::Open(remote::LocalCopy(path)));
+      if (const auto copy = remote::FindOptionalCopy(path)) {
+        indexes[i].shards.emplace(Index::Open(*copy));
+      }
     } catch (const Error& error) {
       indexes[i].failure = error.reason();
     }
@@ -47,7 +47,7 @@ std::vector<OpenedIndex> OpenIndexes(const Layout& layout) {
 
 bool ListsAny(const IndexedShards& shards, const LayoutSplit& split) {
   return std::ranges::any_of(split.shards, [&](const std::string& path) {
-    return shards.Find(FileName(path)).has_value();
+    return shards.Find(ShardName(path)).has_value();
   });
 }
 
@@ -68,7 +68,7 @@ void CheckIndex(const LayoutSplit& split, const OpenedIndex& opened, bool is_the
     }
     for (size_t i = 0; i < index.shard_count(); ++i) {
       const std::string path = split.shards[i];
-      if (FileName(path) != index.shard_name(i)) {
+      if (ShardName(path) != index.shard_name(i)) {
         add(format("lists {} instead of {}", index.shard_name(i), path));
       } else if (remote::DataFiles().Exists(path) &&
                  remote::DataFiles().OpenForReading(path)->Size() != index.shard_bytes(i)) {
@@ -177,6 +177,7 @@ VerifyResult Verify(const Layout& layout, const VerifyOptions& options) {
   }
   CheckSideFiles(layout, result.findings);
   CheckFinished(layout, result.findings);
+  for (Finding& finding : result.findings) finding.path = remote::WithoutSecrets(finding.path);
   return result;
 }
 

@@ -1,18 +1,17 @@
 #include "src/shards/index/index_check.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "recpack/base/error.h"
 #include "src/base/format.h"
+#include "src/shards/layout/split_folders.h"
 
 namespace recpack {
 
 IndexCheck::IndexCheck(const IndexedShards* indexed, const std::string& path, uint64_t file_bytes)
     : indexed_(indexed) {
-  const auto number =
-      indexed_ ? indexed_->Find(std::filesystem::path(path).filename().string()) : std::nullopt;
+  const auto number = indexed_ ? indexed_->Find(ShardName(path)) : std::nullopt;
   if (number) summary_ = indexed_->index().shard(*number);
   if (!number || summary_.file_bytes != file_bytes) {
     indexed_ = nullptr;

@@ -43,6 +43,7 @@ std::optional<ShardEntries> KnownShards::Find(const std::string& path, bool is_l
   if (known == nullptr) return {};
   const auto found = known->Find(ShardName(path));
   if (!found) return {};
+  found_any_ = true;
   const uint64_t bytes = remote::DataFiles().OpenForReading(path)->Size();
   if (bytes == known->index().shard_bytes(*found)) return known->index().Entries(*found);
   if (is_listed) return {};

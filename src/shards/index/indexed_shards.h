@@ -1,6 +1,7 @@
 // Lookup of index entries by shard name, in one index or in the indexes of the shards' folders.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -43,6 +44,9 @@ class KnownShards {
   // Error (kCorrupt).
   std::optional<ShardEntries> Find(const std::string& path, bool is_listed);
 
+  // Tells whether an index had any of the shards that were looked for. Thread-safe.
+  bool found_any() const noexcept { return found_any_; }
+
   // Returns the index's line on the shard, without looking at its file; nullopt if no
   // index has the shard.
   std::optional<ShardSummary> FindSummary(const std::string& path);
@@ -51,6 +55,7 @@ class KnownShards {
   const IndexedShards* FindIndex(const std::string& shard);
 
   std::string split_;
+  std::atomic<bool> found_any_ = false;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<const IndexedShards>> folders_;
 };

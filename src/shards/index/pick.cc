@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
@@ -63,6 +64,9 @@ std::string PathOfKept(const LayoutSplit& split) {
 }
 
 void Keep(const std::string& index, const std::string& path) noexcept {
+  static std::mutex mutex;  // threads write to a temporary file of the same name
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock) return;
   try {
     std::filesystem::create_directories(remote::CopiesFolder());
     WriteFileAtomically(PosixFiles(), path, MappedFile(index).bytes(), false);
@@ -85,7 +89,8 @@ Index OpenSplitIndex(const LayoutSplit& split) {
   KnownShards known(split.name);
   IndexSplit(
       split, path, {.verify = false}, [](uint64_t) {}, &known);
-  if (!kept.empty()) Keep(path, kept);
+  // An index beside the shards may be made again: what it said is not kept.
+  if (!kept.empty() && !known.found_any()) Keep(path, kept);
   return Index::Open(path);  // stays mapped after the file is deleted
 }
 

@@ -144,6 +144,23 @@ bool IsPatternOfUrl(const std::string& url) {
          (!remote::IsWebUrl(url) && path.find_first_of("*?[") != path.npos);
 }
 
+// Expands a pattern of a URL; empty if it is one object's or folder's name as it stands.
+std::vector<std::string> GlobOfUrl(const std::string& url) {
+  const auto is_name = [&] {
+    FileSystem& files = remote::DataFiles();
+    return files.Exists(url) || files.Exists(url + "/" + kManifestName);
+  };
+  try {
+    std::vector<std::string> paths = Glob(url);
+    if (!paths.empty() || is_name()) return paths;
+  } catch (const Error&) {
+    if (!is_name()) throw;
+    return {};
+  }
+  throw Error(ErrorKind::kNotFound, "matches no shard", {.path = remote::WithoutSecrets(url)},
+              "name shards, not what is beside them");
+}
+
 // Finds shards at a URL: a folder that has a manifest, a manifest, a shard, a pattern of shards,
 // or, where the store lists its objects, a folder of shards.
 Layout FindAtUrl(std::string path, Layout (*from_manifest)(const std::string& folder)) {
@@ -151,7 +168,10 @@ Layout FindAtUrl(std::string path, Layout (*from_manifest)(const std::string& fo
   path = remote::WithoutLastSlash(std::move(path));
   const std::string manifest = std::string("/") + kManifestName;
   if (path.ends_with(manifest)) return from_manifest(path.substr(0, path.size() - manifest.size()));
-  if (IsPatternOfUrl(path)) return GroupBySplit(Glob(path), "");
+  if (IsPatternOfUrl(path)) {
+    auto paths = GlobOfUrl(path);
+    if (!paths.empty()) return GroupBySplit(std::move(paths), "");
+  }
   if (HasShardName(ShardName(path))) return GroupBySplit({path}, "");
   // A presigned URL is that of one object.
   const bool may_be_folder = remote::WithoutQuery(path).size() == path.size();
@@ -210,7 +230,7 @@ Layout JoinLayouts(std::vector<Layout> layouts) {
         paths.AddOrThrow(shard, "shard");
         into.shards.push_back(shard);
         into.listed.push_back(split.ListedAt(i).value_or(kUnlisted));
-        if (!layout.manifest) unlisted.push_back(fs::path(shard).filename());
+        if (!layout.manifest) unlisted.push_back(ShardName(shard));
       }
     }
   }

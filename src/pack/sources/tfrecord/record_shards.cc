@@ -47,9 +47,11 @@ class FrameSpooler {
 
 // Opens the index of a split. If it is missing or damaged, the shards are scanned.
 std::optional<Index> OpenIndex(const std::string& path) {
-  if (path.empty() || !remote::DataFiles().Exists(path)) return {};
+  if (path.empty()) return {};
+  const auto copy = remote::FindOptionalCopy(path);
+  if (!copy) return {};
   try {
-    return Index::Open(remote::LocalCopy(path));
+    return Index::Open(*copy);
   } catch (const Error&) {
     return {};
   }
@@ -73,8 +75,7 @@ bool DescribesShard(const Index& index, const std::string& folder, size_t number
                     const RecordShard& shard, bool is_listed) {
   if (number >= index.shard_count()) return false;
   const ShardSummary summary = index.shard(number);
-  if (folder != FolderPath(shard.path) ||
-      summary.name != std::filesystem::path(shard.path).filename()) {
+  if (folder != FolderPath(shard.path) || summary.name != ShardName(shard.path)) {
     return false;
   }
   if (!is_listed) RefuseOtherSize(shard.path, shard.file_bytes, summary.file_bytes);

@@ -1,4 +1,3 @@
-#include <filesystem>
 
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
@@ -12,6 +11,7 @@
 #include "src/pack/sources/tfrecord/tfrecord.h"
 #include "src/remote/url/url.h"
 #include "src/shards/layout/layout.h"
+#include "src/shards/layout/split_folders.h"
 #include "src/shards/manifest/side_file.h"
 
 namespace recpack::pack {
@@ -145,7 +145,7 @@ std::string TfrecordSource::Fingerprint() const {
   for (size_t split = 0; split < splits().size(); ++split) {
     hash.Update(AsBytes(format("{}\n{}\n", splits()[split].name, splits()[split].items)));
     for (const RecordShard& shard : shards_.shards()[split]) {
-      const std::string name = std::filesystem::path(shard.path).filename();
+      const std::string name = ShardName(shard.path);
       hash.Update(AsBytes(format("{}\n{}\n", name, shard.file_bytes)));
       for (uint64_t i = 0; i < shard.items(); ++i) {
         const uint64_t ordinal = shard.Ordinal(i);
