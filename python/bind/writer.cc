@@ -23,7 +23,8 @@ namespace recpack::python {
 namespace nb = nanobind;
 namespace {
 
-// Not thread-safe: protected by the GIL or the bindings' locks.
+// Not thread-safe: protected by the GIL or the bindings' locks. While it waits for a store it holds
+// neither, and refuses other threads.
 class ShardWriter {
  public:
   ShardWriter(const std::string& path, const std::string& compression, int level, bool sync)
@@ -40,29 +41,40 @@ class ShardWriter {
     }
   }
 
+  ~ShardWriter() { Drop(); }
+  ShardWriter(const ShardWriter&) = delete;
+  ShardWriter& operator=(const ShardWriter&) = delete;
+
   void Write(const nb::dict& features) {
     Open();
     // May run Python code, which may close this object.
     ExampleBuilder& builder = values_.Set(features);
     RecordWriter& writer = Open();
-    const std::span<uint8_t> room = writer.Begin(builder.ByteSize());
-    builder.SerializeTo(room.data());
-    std::optional<nb::gil_scoped_release> unlocked;
-    if (upload_) unlocked.emplace();  // it waits for the network
-    writer.End();
-    unlocked.reset();
+    if (upload_) {
+      ByteBuffer record(builder.ByteSize());
+      builder.SerializeTo(record.data());
+      WriteUnlocked(writer, record);
+    } else {
+      const std::span<uint8_t> room = writer.Begin(builder.ByteSize());
+      builder.SerializeTo(room.data());
+      writer.End();
+    }
     ++records_;
     values_.Clear();
   }
 
   // Does nothing if already closed.
   void Close() {
+    RefuseBusy();
     if (!writer_) return;
-    RecordWriter writer = std::move(*writer_);  // so that no other thread writes meanwhile
+    RecordWriter taken = std::move(*writer_);  // so that no other thread writes meanwhile
     writer_.reset();
-    const std::shared_ptr<remote::Upload> upload = std::move(upload_);
+    std::shared_ptr<remote::Upload> taken_upload = std::move(upload_);
     std::optional<TemporaryFile> file = std::exchange(file_, std::nullopt);
     const nb::gil_scoped_release unlocked;
+    // They end here, after an error too: a store is then asked to remove parts.
+    const std::shared_ptr<remote::Upload> upload = std::move(taken_upload);
+    RecordWriter writer = std::move(taken);
     writer.Finish(sync_);
     if (upload) return upload->Finish(remote::Upload::Existing::kReplace);
     PosixFiles().Rename(file->path(), path_, sync_);
@@ -70,18 +82,42 @@ class ShardWriter {
   }
 
   void Discard() {
-    if (!writer_) return;
-    writer_.reset();
-    file_.reset();
-    std::shared_ptr<remote::Upload> upload = std::move(upload_);
-    const nb::gil_scoped_release unlocked;
-    upload.reset();  // removes its parts from the store
+    RefuseBusy();
+    Drop();
   }
 
   uint64_t records() const noexcept { return records_; }
 
  private:
+  void Drop() {
+    if (!writer_) return;
+    writer_.reset();
+    file_.reset();
+    if (!upload_) return;
+    std::shared_ptr<remote::Upload> upload = std::move(upload_);
+    const nb::gil_scoped_release unlocked;
+    upload.reset();  // removes its parts from the store
+  }
+
+  void WriteUnlocked(RecordWriter& writer, ByteView record) {
+    struct Busy {
+      explicit Busy(bool& given) : busy(given) { busy = true; }
+      ~Busy() { busy = false; }
+      bool& busy;
+    };
+    const Busy busy(busy_);
+    const nb::gil_scoped_release unlocked;
+    writer.Write(record);
+  }
+
+  void RefuseBusy() const {
+    if (!busy_) return;
+    throw Error(ErrorKind::kInvalidArgument, "this writer is used by another thread",
+                {.path = path_}, "take turns, or a writer for each thread");
+  }
+
   RecordWriter& Open() {
+    RefuseBusy();
     if (writer_) return *writer_;
     throw Error(ErrorKind::kInvalidArgument, "this writer is closed", {.path = path_},
                 "open another one; nothing can be added to a shard");
@@ -94,6 +130,7 @@ class ShardWriter {
   std::optional<RecordWriter> writer_;      // nullopt once closed
   ExampleValues values_;
   uint64_t records_ = 0;
+  bool busy_ = false;  // a thread writes without the GIL
 };
 
 }  // namespace

@@ -40,9 +40,10 @@ class Writer:
     Not thread-safe.
 
     Args:
-        path: Path of the shard, or its s3:// or gs:// URL, to which it is sent while it is written; a relative path refers to the working directory at the time of the
-            call. The shard appears when the writer is closed. An exception inside `with` leaves no
-            shard, and leaves an existing one unchanged.
+        path: Path of the shard, or its s3:// or gs:// URL, to which it is sent while it is written; a
+            relative path refers to the working directory at the time of the call. The shard appears when
+            the writer is closed. An exception inside `with` leaves no shard, and leaves an existing one
+            unchanged.
         compression: "none", "gzip" or "zlib".
         level: Compression level, from 1 (fast) to 9 (small).
         sync: Wait until the shard would survive a power failure.

@@ -195,6 +195,8 @@ class HuggingFace(InFolder):
                                   env=os.environ | {'RANK': str(rank), 'LOCAL_RANK': str(rank), 'WORLD_SIZE': str(count),
                                                     'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)})
                  for rank in range(count)]
+        for rank in ranks:
+            self.addCleanup(rank.kill)
         outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
         self.assertEqual([rank.returncode for rank in ranks], [0] * count)
         return [output.strip().splitlines()[-1] for output in outputs]

@@ -138,6 +138,8 @@ print(json.dumps(model.trained_on), flush=True)
                                       env=os.environ | ({'LOCAL_RANK': str(rank), 'NODE_RANK': '0', 'WORLD_SIZE': str(count),
                                                          'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)} if count > 1 else {}))
                      for rank in range(count)]
+            for rank in ranks:
+                self.addCleanup(rank.kill)
             outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
             self.assertEqual([rank.returncode for rank in ranks], [0] * count)
             seen += [sorted(sum(parts, [])) for parts in zip(*(json.loads(each.strip().splitlines()[-1]) for each in outputs))]

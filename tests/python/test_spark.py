@@ -216,7 +216,7 @@ spark.stop()
         out, mark = self.folder / 'out', self.folder / 'killed'
         done = subprocess.run([sys.executable, program, out, mark], capture_output=True, text=True, timeout=300, check=False,
                               env={**os.environ, 'PYSPARK_PYTHON': sys.executable, 'PYTHONPATH': ':'.join(sys.path),
-                                   'SPARK_WORKER_DIR': str(self.folder / 'work')})
+                                   'SPARK_WORKER_DIR': str(self.folder / 'work'), 'SPARK_LOCAL_IP': '127.0.0.1'})
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         self.assertEqual(done.stdout.split()[-1], '1000')
         self.assertTrue(mark.exists())

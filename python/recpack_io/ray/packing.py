@@ -9,11 +9,19 @@ import ray
 
 import recpack_io
 from recpack_io import _core
-from recpack_io.errors import InvalidArgumentError
+from recpack_io.errors import InvalidArgumentError, RecpackError
 from recpack_io.packing import PackResult
 from recpack_io.ray.errors import in_caller
 
 _DOWNLOADED = 'cifar10', 'cifar100'  # if there is no such file
+
+
+def _tasks_begun(out: str) -> int | None:
+    """Number of tasks of an unfinished pack; None also where only the tasks' nodes have keys to a store."""
+    try:
+        return _core.tasks_begun(out)
+    except RecpackError:
+        return None
 
 
 @ray.remote
@@ -63,7 +71,7 @@ def pack(source: str | os.PathLike, out: str | os.PathLike, *, tasks: int = 0, c
         source = _everywhere(source)
     if not ray.is_initialized():
         ray.init()
-    tasks = tasks or _core.tasks_begun(out) or max(1, int(ray.cluster_resources().get('CPU', 1) // cpus_per_task))
+    tasks = tasks or _tasks_begun(out) or max(1, int(ray.cluster_resources().get('CPU', 1) // cpus_per_task))
     options = {'threads': max(1, int(cpus_per_task)), **options}
     remote = _pack_task.options(num_cpus=cpus_per_task, max_retries=max_retries, scheduling_strategy='SPREAD')
     waiting = {remote.remote(source, out, number, tasks, options): number for number in range(tasks)}
