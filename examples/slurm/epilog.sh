@@ -8,7 +8,10 @@ reports=/shared/reports/$SLURM_JOB_ID
 PATH=$PATH:/usr/local/bin
 
 if [ -d "$reports" ]; then
-  recprobe merge "$reports" > "$reports/summary.txt.$$" 2>&1
-  mv "$reports/summary.txt.$$" "$reports/summary.txt"
+  # As the user of the job, whose folder it is.
+  runuser -u "$SLURM_JOB_USER" -- sh -c '
+    recprobe merge "$1" > "$1/summary.txt.$2" 2>&1
+    mv "$1/summary.txt.$2" "$1/summary.txt"
+  ' sh "$reports" "$(hostname).$$"
 fi
 exit 0 # Slurm takes a node whose epilog fails out of service

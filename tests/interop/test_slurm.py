@@ -165,7 +165,11 @@ class Slurm(InFolder):
         self.assertIn('2 reports', (reports / job / 'summary.txt').read_text('utf-8'))
         # Jobs without reports end as well, and the node stays in service.
         self.slurm.run('srun', 'true')
-        self.assertNotIn('drain', self.slurm.run('sinfo', '--noheader', '--format=%T'))
+        state = ''
+        while state != 'idle' and time.monotonic() < end:
+            state = self.slurm.run('sinfo', '--noheader', '--format=%T').strip()
+            time.sleep(0.1)
+        self.assertEqual(state, 'idle')
 
     @unittest.skipUnless(os.access(RECTRAIN, os.X_OK), 'rectrain is not built')
     def test_ranks_of_srun_train_together_and_their_reports_are_merged(self):

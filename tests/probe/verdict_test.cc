@@ -649,7 +649,7 @@ TEST(Verdict, ASlowRankIsNamedBesideItsInput) {
   EXPECT_EQ(input.rank, 1u);
 }
 
-// Ranks that measured these waits in each tenth step of 100 ms, and told of them a little apart.
+// Ranks that measured these waits in each eleventh step of 100 ms, and told of them a little apart.
 Evidence Exchanging(const std::vector<int64_t>& one, const std::vector<int64_t>& other) {
   Evidence evidence = HiddenRanks({}, {});
   for (const auto* waits : {&one, &other}) {
