@@ -5,7 +5,7 @@
 #
 # slurm.conf: Epilog=/etc/slurm/epilog.sh. It runs on each node at the end of each job, as root, without the job's environment.
 reports=/shared/reports/$SLURM_JOB_ID
-PATH=$PATH:/usr/local/bin
+export PATH=$PATH:/usr/local/bin
 
 if [ -d "$reports" ]; then
   # As the user of the job, whose folder it is.
