@@ -81,11 +81,10 @@ void OneHiddenIsSlow(const Situation& situation, double least, Found& found) {
   const double input = std::max(0.0, MoreInput(slow->rank, situation.trainers));
   const double saves = slow->others - slow->own - input;
   if (saves < least) return;
-  found.causes.push_back(
-      {.bottleneck = Bottleneck::kSlowRank,
-       .saves = saves,
-       .evidence = {SlowRankText(*slow, situation.evidence, situation.trainers),
-                    PassesText(*slow, situation.evidence, situation.trainers)}});
+  found.causes.push_back({.bottleneck = Bottleneck::kSlowRank,
+                          .saves = saves,
+                          .evidence = {SlowRankText(*slow, situation.evidence, situation.trainers),
+                                       PassesText(*slow, situation.evidence, situation.trainers)}});
 }
 
 // Names the rank that all others wait for.
