@@ -7,6 +7,7 @@ import subprocess
 import unittest
 import unittest.mock
 
+from store_case import StoreCase
 from support import CIFAR, CliTest
 
 RECTRAIN = os.environ['RECTRAIN']
@@ -278,6 +279,24 @@ class Train(CliTest):
         ]:
             with self.subTest(arguments):
                 self.assertIn(words, self.train(*arguments, code=2).stderr)
+
+
+class FromStore(StoreCase):
+    def test_losses_are_those_of_the_disk(self):
+        """Also of a training that goes on from its checkpoint."""
+        self.pack(CIFAR / 'cifar-10-batches-py', out='bucket/data')
+        self.serve()
+        told = []
+        for number, data in enumerate((self.folder / 'bucket/data', 's3://bucket/data')):
+            run = str(self.folder / f'run{number}')
+            flags = ['--width', '8', '--threads', '1', '--batch-size', '8', '--epochs', '2', '--checkpoints', run, '--json']
+            for more in ['--max-steps', '3', '--checkpoint-steps', '1'], ['--resume', run]:
+                done = subprocess.run([RECTRAIN, 'train', str(data), *flags, *more], env={**os.environ, **self.env}, capture_output=True,
+                                      text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told.append([epoch['train']['loss'] for epoch in json.loads(done.stdout)['epochs']])
+        self.assertEqual(told[:2], told[2:])
+        self.assertEqual([len(losses) for losses in told], [1, 2, 1, 2])
 
 
 if __name__ == '__main__':

@@ -52,6 +52,17 @@ class Reading(Urls):
         here = self.run_recpack('cat', self.local / shard, env=self.env).stdout
         self.assertEqual(self.run_recpack('cat', f's3://bucket/data/{shard}', env=self.env).stdout, here)
 
+    def test_pictures_and_audits_of_urls(self):
+        self.serve()
+        sheets = self.folder / 'here.png', self.folder / 'there.png'
+        for data, sheet in zip((self.local, 's3://bucket/data'), sheets):
+            self.run_recpack('sheet', data, sheet, env=self.env)
+        self.assertEqual(*(sheet.read_bytes() for sheet in sheets))
+        audit = self.folder / 'audit'
+        self.run_recpack('batches', 's3://bucket/data', '--recipe', 'cifar10-train', '--batch-size', 16, '--audit', audit, env=self.env)
+        self.assertTrue(self.json('audit', 's3://bucket/data', audit, env=self.env)['holds'])
+        self.assertTrue(self.json('audit', self.local, audit)['holds'])
+
     def test_names_with_spaces_and_signs(self):
         self.serve()
         self.pack(CIFAR / 'cifar-10-batches-py', out='bucket/a + b/dätä%20')
