@@ -49,6 +49,20 @@ def serve(test: unittest.TestCase, command: list, port: int, **options) -> None:
             time.sleep(0.1)
 
 
+def run_ranks(test: unittest.TestCase, count: int, program, *words) -> list[str]:
+    """Runs a program in Python as so many ranks of one training. Returns the last line of each, empty if it prints none."""
+    port = free_port()
+    ranks = [subprocess.Popen([sys.executable, program, *map(str, words)], text=True, stdout=subprocess.PIPE,
+                              env=os.environ | {'RANK': str(rank), 'LOCAL_RANK': str(rank), 'NODE_RANK': '0', 'WORLD_SIZE': str(count),
+                                                'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)})
+             for rank in range(count)]
+    for rank in ranks:
+        test.addCleanup(rank.kill)
+    outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
+    test.assertEqual([rank.returncode for rank in ranks], [0] * count)
+    return [(output.strip().splitlines() or [''])[-1] for output in outputs]
+
+
 def recpack(*arguments, expect: int = 0) -> str:
     """Runs recpack; returns its stdout. Another exit status than `expect` is a failure."""
     command = [RECPACK, *map(str, arguments)]

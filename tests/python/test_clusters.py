@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 import recpack_io
-from support import CIFAR, ROOT, InFolder, main, pack
+from support import CIFAR, ROOT, InFolder, main
 
 PAGE = ROOT / 'docs' / 'guide' / 'clusters.md'
 ENGINE = os.environ['RECPACK_ENVIRONMENT']
@@ -16,10 +16,9 @@ HERE = {'"imagenet-train"': '"cifar10-train"', 'batch_size=256': 'batch_size=8',
         'torch.from_dlpack': 'np.from_dlpack'}
 
 
-def blocks(*holding):
-    """The page's blocks of Python in which one of these occurs."""
-    return [block for block in re.findall(r'```python\n(.*?)```', PAGE.read_text('utf-8'), re.DOTALL)
-            if any(text in block for text in holding)]
+def block_with(text):
+    """The page's first block of Python in which the text occurs."""
+    return next(block for block in re.findall(r'```python\n(.*?)```', PAGE.read_text('utf-8'), re.DOTALL) if text in block)
 
 
 class Blocks(InFolder):
@@ -38,7 +37,7 @@ class Ray(Blocks):
         importlib.import_module('recpack_io.ray')
         ray.init('local', num_cpus=3, include_dashboard=False, log_to_driver=False)
         self.addCleanup(ray.shutdown)
-        packing, loading, converting = (blocks(text)[0] for text in ('ray.pack(', 'ray.Loader(', 'ray.Datasink('))
+        packing, loading, converting = (block_with(text) for text in ('ray.pack(', 'ray.Loader(', 'ray.Datasink('))
         self.run_block(packing)
         records = recpack_io.open(self.folder / 'shards').splits['train']
         names = self.run_block(loading.replace('actors=8', 'epochs=1, actors=8'))
@@ -59,8 +58,7 @@ class Spark(Blocks):
             builder = builder.config(name, value)
         spark = builder.getOrCreate()
         self.addCleanup(spark.stop)
-        block, = blocks('spark.dataSource.register')
-        names = self.run_block(block, spark=spark, df=spark.range(100))
+        names = self.run_block(block_with('spark.dataSource.register'), spark=spark, df=spark.range(100))
         self.assertEqual(names['df'].count(), 100)
         self.assertEqual(len(recpack_io.open(self.folder / 'shards')), 100)
 

@@ -1,8 +1,5 @@
 """recpack_io.huggingface: Trainer and Accelerate train, resume in mid-epoch, and keep the last batch."""
 import json
-import os
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -13,7 +10,7 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState, GradientState, PartialState
 from recpack_io.huggingface import Trainer, prepare
 from recpack_io.torch import IterableDataset, Loader
-from support import CIFAR, InFolder, free_port, main, pack
+from support import CIFAR, InFolder, main, pack, run_ranks
 
 ARRAYS = [*recpack_io.recipe('cifar10-train'), recpack_io.Id()]
 
@@ -188,19 +185,6 @@ class HuggingFace(InFolder):
         accelerator.load_state(self.folder / 'state')
         self.assertEqual([batch['id'].tolist() for _ in range(2) for batch in loader], expected[3:])
 
-    def run_ranks(self, count, program, *words):
-        """Runs the program in so many ranks of one training. Returns the last line of each."""
-        port = free_port()
-        ranks = [subprocess.Popen([sys.executable, program, *map(str, words)], text=True, stdout=subprocess.PIPE,
-                                  env=os.environ | {'RANK': str(rank), 'LOCAL_RANK': str(rank), 'WORLD_SIZE': str(count),
-                                                    'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)})
-                 for rank in range(count)]
-        for rank in ranks:
-            self.addCleanup(rank.kill)
-        outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
-        self.assertEqual([rank.returncode for rank in ranks], [0] * count)
-        return [output.strip().splitlines()[-1] for output in outputs]
-
     def test_accelerate_goes_on_with_other_ranks(self):
         """Two ranks save in the middle of an epoch, one goes on to its end with the same global batch, and the reverse."""
         program = self.folder / 'train.py'
@@ -226,7 +210,7 @@ class HuggingFace(InFolder):
             state = self.folder / f'state{first}'
             seen = []
             for count, steps, how in ((first, 3, 'start'), (then, 0, 'resume')):
-                ranks = [json.loads(line) for line in self.run_ranks(count, program, self.folder / 'shards', state, steps, how)]
+                ranks = [json.loads(line) for line in run_ranks(self, count, program, self.folder / 'shards', state, steps, how)]
                 seen += [sorted(sum(parts, [])) for parts in zip(*ranks)]
             self.assertEqual(seen, expected, (first, then))
 
@@ -243,7 +227,7 @@ class HuggingFace(InFolder):
             '    order="sequential", share="batches", last_batch="pad"))\n'
             'ids = [accelerator.gather_for_metrics(batch["id"]).tolist() for batch in loader]\n'
             'if accelerator.is_main_process: print(json.dumps([sum(ids, []), len(dataset)]))\n')
-        ids, records = json.loads(self.run_ranks(2, program, self.folder / 'shards')[0])
+        ids, records = json.loads(run_ranks(self, 2, program, self.folder / 'shards')[0])
         self.assertEqual(ids, list(range(records)))
 
 

@@ -1,8 +1,6 @@
 """recpack_io.torch in a LightningDataModule: Lightning stores the loader's state itself."""
 import json
 import logging
-import os
-import subprocess
 import sys
 import warnings
 
@@ -10,7 +8,7 @@ import lightning
 import recpack_io
 import torch
 from recpack_io.torch import Loader
-from support import CIFAR, InFolder, free_port, main, pack
+from support import CIFAR, InFolder, main, pack, run_ranks
 
 
 class Cifar10(lightning.LightningDataModule):
@@ -130,19 +128,10 @@ except test_lightning.Killed:
     pass
 print(json.dumps(model.trained_on), flush=True)
 """)
-        port = free_port()
         seen = []
         for count in 2, 1:
-            ranks = [subprocess.Popen([sys.executable, program, self.folder / 'shards', self.folder / 'two.ckpt', str(count)], text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                      env=os.environ | ({'LOCAL_RANK': str(rank), 'NODE_RANK': '0', 'WORLD_SIZE': str(count),
-                                                         'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(port)} if count > 1 else {}))
-                     for rank in range(count)]
-            for rank in ranks:
-                self.addCleanup(rank.kill)
-            outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
-            self.assertEqual([rank.returncode for rank in ranks], [0] * count)
-            seen += [sorted(sum(parts, [])) for parts in zip(*(json.loads(each.strip().splitlines()[-1]) for each in outputs))]
+            ranks = run_ranks(self, count, program, self.folder / 'shards', self.folder / 'two.ckpt', count)
+            seen += [sorted(sum(parts, [])) for parts in zip(*map(json.loads, ranks))]
         plain = recpack_io.Loader(self.dataset, fields=[recpack_io.Id()], batch_size=8, seed=1)
         self.assertEqual(seen, [sorted(batch['id'].tolist()) for batch in plain])
 
