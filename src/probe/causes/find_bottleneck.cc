@@ -64,22 +64,13 @@ std::string PassesText(const SlowRank& slow, const Evidence& evidence,
                 between ? ": they wait for what it does between steps" : "");
 }
 
-// How much longer a trainer waits for its input than the others do on average, as shares of time.
-double MoreInput(size_t trainer, const std::vector<TrainerSteps>& trainers) {
-  double own = 0, others = 0;
-  for (size_t i = 0; i < trainers.size(); ++i) {
-    (i == trainer ? own : others) += ShareOfTime(trainers[i], &StepRecord::uncovered_wait);
-  }
-  return own - others / static_cast<double>(trainers.size() - 1);
-}
-
 // The same for ranks of which only exchanges of gradients are known. What they wait for because the
 // slow one waits for its input is left to the causes of that. `least`: that it must save.
 void OneHiddenIsSlow(const Situation& situation, double least, Found& found) {
   const auto slow = FindSlowHiddenRank(situation.evidence, situation.trainers);
   if (!slow || !slow->much) return;
-  const double input = std::max(0.0, MoreInput(slow->rank, situation.trainers));
-  const double saves = slow->others - slow->own - input;
+  const InputWait input = CompareInputWait(situation.trainers, slow->rank);
+  const double saves = slow->others - slow->own - std::max(0.0, input.own - input.others);
   if (saves < least) return;
   found.causes.push_back({.bottleneck = Bottleneck::kSlowRank,
                           .saves = saves,
@@ -103,7 +94,7 @@ void NameRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainer
 void NameHiddenRank(const Evidence& evidence, const std::vector<TrainerSteps>& trainers,
                     Verdict& verdict) {
   if (!AreHiddenRanks(evidence, trainers)) return;
-  const LongestWait longest = FindLongestWait(trainers);
+  const InputWait longest = FindLongestWait(trainers);
   if (longest.own < kMuchUnlike || !longest.alone) return;
   verdict.rank = RankNumber(evidence, trainers, longest.trainer);
   verdict.evidence.push_back(

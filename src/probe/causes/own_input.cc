@@ -13,7 +13,7 @@ constexpr double kWaitsMuch = 0.05;  // of step time
 const TrainerSteps* FindSlowestInput(const Evidence& evidence,
                                      const std::vector<TrainerSteps>& trainers) {
   if (JobRanks(trainers, evidence.ranks).empty()) return nullptr;
-  const LongestWait longest = FindLongestWait(trainers);
+  const InputWait longest = FindLongestWait(trainers);
   if (longest.own < kWaitsMuch || !longest.alone) return nullptr;
   const TrainerSteps& trainer = trainers[longest.trainer];
   const auto lines = evidence.lines_of.find(trainer.process);

@@ -29,8 +29,8 @@ size_t WaitsLongest(const std::vector<TrainerSteps>& trainers) {
   return static_cast<size_t>(longest - trainers.begin());
 }
 
-LongestWait FindLongestWait(const std::vector<TrainerSteps>& trainers) {
-  LongestWait found{.trainer = WaitsLongest(trainers)};
+InputWait CompareInputWait(const std::vector<TrainerSteps>& trainers, size_t trainer) {
+  InputWait found{.trainer = trainer};
   for (size_t i = 0; i < trainers.size(); ++i) {
     (i == found.trainer ? found.own : found.others) +=
         ShareOfTime(trainers[i], &StepRecord::uncovered_wait);
@@ -38,6 +38,10 @@ LongestWait FindLongestWait(const std::vector<TrainerSteps>& trainers) {
   found.others /= static_cast<double>(trainers.size() - 1);
   found.alone = found.others <= kSpared * found.own;
   return found;
+}
+
+InputWait FindLongestWait(const std::vector<TrainerSteps>& trainers) {
+  return CompareInputWait(trainers, WaitsLongest(trainers));
 }
 
 SlowRank WaitsLeast(const std::vector<double>& waits) {

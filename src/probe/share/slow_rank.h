@@ -13,8 +13,8 @@ namespace recpack::probe {
 // Share of the trainer's step time that `what` takes.
 double ShareOfTime(const TrainerSteps& trainer, int64_t StepRecord::*what);
 
-// The trainer that waits longest for its input, of several.
-struct LongestWait {
+// A trainer's wait for its input beside that of several others.
+struct InputWait {
   size_t trainer = 0;  // its index
   double own = 0;      // share of its time in which it waits
   double others = 0;   // the same share of the others, on average
@@ -31,8 +31,11 @@ struct SlowRank {
 // Index of the trainer with the largest share of input waits. `trainers` must not be empty.
 size_t WaitsLongest(const std::vector<TrainerSteps>& trainers);
 
-// The same with its waits and those of the others. There must be at least two.
-LongestWait FindLongestWait(const std::vector<TrainerSteps>& trainers);
+// How long one of at least two trainers waits for its input, and the others for theirs.
+InputWait CompareInputWait(const std::vector<TrainerSteps>& trainers, size_t trainer);
+
+// The same of the one that waits longest.
+InputWait FindLongestWait(const std::vector<TrainerSteps>& trainers);
 
 // The slow one of at least two, by the shares of their time in which they wait for others.
 SlowRank WaitsLeast(const std::vector<double>& waits);
