@@ -101,6 +101,9 @@ void RefuseOtherSize(const std::string& path, uint64_t bytes, uint64_t indexed);
 // first damage. Only compressed shards written by RecordWriter have flush points.
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify);
 
+// The same for an open file, of which the index says this name.
+ShardEntries ScanShard(const ReadableFile& file, const std::string& name, bool verify);
+
 // Formats the entries as NVIDIA DALI's tfrecord2idx does: one line "OFFSET SIZE" per record,
 // including the frame. Throws Error (kUnsupported) for a compressed shard, which DALI cannot read.
 std::string DaliIndexText(const ShardEntries& entries);

@@ -87,24 +87,27 @@ FrameTable ReadThrough(const ReadableFile& file, Compression compression, bool v
 }  // namespace
 
 ShardEntries ScanShard(FileSystem& files, const std::string& path, bool verify) {
-  auto file = files.OpenForReading(path);
+  return ScanShard(*files.OpenForReading(path), std::filesystem::path(path).filename(), verify);
+}
+
+ShardEntries ScanShard(const ReadableFile& file, const std::string& name, bool verify) {
   ShardEntries entries;
-  entries.name = std::filesystem::path(path).filename();
-  entries.file_bytes = file->Size();
-  entries.compression = DetectCompression(*file);
+  entries.name = name;
+  entries.file_bytes = file.Size();
+  entries.compression = DetectCompression(file);
   FrameTable frames;
   if (entries.compression == Compression::kNone && !verify) {
-    frames = HeaderScan(*file).Run();
-  } else if (auto stream = ReadFlushedStream(*file, entries.compression, verify)) {
+    frames = HeaderScan(file).Run();
+  } else if (auto stream = ReadFlushedStream(file, entries.compression, verify)) {
     frames = std::move(stream->frames);
     entries.flush_points = std::move(stream->flush_points);
   } else {
-    frames = ReadThrough(*file, entries.compression, verify);
+    frames = ReadThrough(file, entries.compression, verify);
   }
   entries.lengths = std::move(frames.lengths);
   entries.crcs = std::move(frames.crcs);
   entries.check = ShardCheck(entries.lengths, entries.crcs, entries.flush_points,
-                             ReadTail(*file, entries.file_bytes));
+                             ReadTail(file, entries.file_bytes));
   return entries;
 }
 

@@ -1,50 +1,8 @@
 #include "src/remote/store/sequential_file.h"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
-
-#include "src/remote/store/data_files.h"
-#include "src/remote/url/url.h"
 
 namespace recpack::remote {
-namespace {
-
-struct Held {
-  explicit Held(std::unique_ptr<ReadableFile> file) : object(std::move(file)) {}
-  const std::unique_ptr<ReadableFile> object;
-};
-
-class OwnerOfObject final : Held, public SequentialFile {
- public:
-  explicit OwnerOfObject(std::unique_ptr<ReadableFile> file)
-      : Held(std::move(file)), SequentialFile(*object) {}
-};
-
-class ReadThrough final : public FileSystem {
- public:
-  std::unique_ptr<ReadableFile> OpenForReading(const std::string& path) override {
-    auto file = DataFiles().OpenForReading(path);
-    if (!IsUrl(path)) return file;
-    return std::make_unique<OwnerOfObject>(std::move(file));
-  }
-  std::unique_ptr<WritableFile> Create(const std::string& path) override {
-    return DataFiles().Create(path);
-  }
-  void Rename(const std::string& from, const std::string& to, bool durable) override {
-    DataFiles().Rename(from, to, durable);
-  }
-  void Remove(const std::string& path) override { DataFiles().Remove(path); }
-  bool Exists(const std::string& path) override { return DataFiles().Exists(path); }
-  bool CanMap(const std::string& path) const override { return DataFiles().CanMap(path); }
-};
-
-}  // namespace
-
-FileSystem& FilesReadThrough() {
-  static auto* const files = new ReadThrough;
-  return *files;
-}
 
 size_t SequentialFile::ReadAt(uint64_t offset, std::span<uint8_t> out) const {
   if (offset >= size_) return 0;

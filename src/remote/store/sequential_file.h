@@ -12,7 +12,7 @@ namespace recpack::remote {
 // Reads an object for somebody who reads it from front to back by small pieces and skips some: as
 // long as skips are short it is read through, 4 MiB at a time and 16 MiB ahead; after a long one it
 // begins anew with 64 KiB. Not thread-safe.
-class SequentialFile : public ReadableFile {
+class SequentialFile final : public ReadableFile {
  public:
   // `object` must outlive it.
   explicit SequentialFile(const ReadableFile& object) : object_(object), size_(object.Size()) {}
@@ -36,9 +36,5 @@ class SequentialFile : public ReadableFile {
   mutable uint64_t piece_ = kFirstPiece;  // size of the next read
   mutable uint64_t announced_ = 0;        // end of what is fetched ahead, all of which is read
 };
-
-// Returns files as DataFiles() does, but objects as SequentialFile, each for one thread that reads
-// it from front to back. Never destroyed. Thread-safe.
-FileSystem& FilesReadThrough();
 
 }  // namespace recpack::remote

@@ -5,6 +5,7 @@
 
 #include "recpack/base/parallel.h"
 #include "recpack/record/index.h"
+#include "src/remote/store/data_files.h"
 #include "src/remote/store/sequential_file.h"
 #include "src/remote/store/upload.h"
 #include "src/remote/url/url.h"
@@ -23,6 +24,13 @@ void WriteDaliIndex(const std::string& shard, const ShardEntries& entries, const
   WriteFileAtomically(PosixFiles(), path, AsBytes(text));
 }
 
+// Objects are read through: a request for each header would take a round trip each.
+ShardEntries Scan(const std::string& shard, bool verify) {
+  const auto file = remote::DataFiles().OpenForReading(shard);
+  if (!remote::IsUrl(shard)) return ScanShard(*file, ShardName(shard), verify);
+  return ScanShard(remote::SequentialFile(*file), ShardName(shard), verify);
+}
+
 }  // namespace
 
 BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
@@ -34,8 +42,7 @@ BuiltIndex IndexSplit(const LayoutSplit& split, const std::string& path,
       const std::string shard = split.shards[i];
       std::optional<ShardEntries> entries;
       if (known != nullptr) entries = known->Find(shard, split.ListedAt(i).has_value());
-      if (!entries) entries = ScanShard(remote::FilesReadThrough(), shard, options.verify);
-      entries->name = ShardName(shard);
+      if (!entries) entries = Scan(shard, options.verify);
       if (const auto listed = split.ListedAt(i)) {
         RefuseUnlisted(shard, {.records = entries->lengths.size(), .bytes = entries->file_bytes},
                        *listed);
