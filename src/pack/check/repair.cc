@@ -17,8 +17,8 @@
 #include "src/pack/check/repair_shard.h"
 #include "src/pack/plan/unfinished.h"
 #include "src/remote/store/data_files.h"
-#include "src/remote/store/local_copy.h"
 #include "src/remote/url/url.h"
+#include "src/shards/index/fitting_index.h"
 #include "src/shards/index/indexed_shards.h"
 #include "src/shards/index/ordered_index.h"
 #include "src/shards/json/json.h"
@@ -35,13 +35,8 @@ namespace fs = std::filesystem;
 class KnownEntries {
  public:
   explicit KnownEntries(const LayoutSplit& split) {
-    if (split.index.empty()) return;
-    const auto copy = remote::FindOptionalCopy(split.index);
-    if (!copy) return;
-    try {
-      shards_.emplace(Index::Open(*copy));
-    } catch (const Error&) {  // without the index, finding record boundaries takes longer
-    }
+    // Without the index, finding record boundaries takes longer.
+    if (auto index = FindIndexAt(split.index)) shards_.emplace(std::move(*index));
   }
 
   // Also used for a truncated shard, which is shorter than its index says: the entries still hold.

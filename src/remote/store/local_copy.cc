@@ -38,7 +38,7 @@ Version ReadVersion(const std::string& folder, const std::string& pointer) {
 // What becomes of an answer that access is refused.
 enum class Refusal : uint8_t { kThrow, kIsMissing };
 
-// With kIsMissing: returns nullopt also if there is no such object.
+// Returns nullopt only with kIsMissing.
 std::optional<std::string> Fetch(const std::string& path, Refusal refusal) {
   const Url url = ParseUrl(path);
   const Service& service = Service::ForScheme(url.scheme);
@@ -61,11 +61,7 @@ std::optional<std::string> Fetch(const std::string& path, Refusal refusal) {
   const bool refused =
       status == 401 || status == 403 || (IsWebUrl(path) && status >= 400 && status < 500);
   if (refused && refusal == Refusal::kIsMissing) return {};
-  if (!answer->ok()) {
-    Error error = service.ToError(*answer, path);
-    if (error.kind() == ErrorKind::kNotFound && refusal == Refusal::kIsMissing) return {};
-    throw error;
-  }
+  if (!answer->ok()) throw service.ToError(*answer, path);
   const std::string name = HexSha256(answer->text());
   std::string copy = folder + "/" + name;
   if (!PosixFiles().Exists(copy)) {
@@ -74,6 +70,16 @@ std::optional<std::string> Fetch(const std::string& path, Refusal refusal) {
   const std::string text = answer->Header("etag") + "\n" + name;
   WriteFileAtomically(PosixFiles(), pointer, AsBytes(text), false);
   return copy;
+}
+
+std::optional<std::string> Find(const std::string& path, Refusal refusal) {
+  if (!IsUrl(path)) return PosixFiles().Exists(path) ? std::optional(path) : std::nullopt;
+  try {
+    return Fetch(path, refusal);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kNotFound) return {};
+    throw;
+  }
 }
 
 }  // namespace
@@ -94,17 +100,11 @@ std::string LocalCopy(const std::string& path) {
 }
 
 std::optional<std::string> FindLocalCopy(const std::string& path) {
-  if (!IsUrl(path)) return PosixFiles().Exists(path) ? std::optional(path) : std::nullopt;
-  try {
-    return Fetch(path, Refusal::kThrow);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kNotFound) return {};
-    throw;
-  }
+  return Find(path, Refusal::kThrow);
 }
 
 std::optional<std::string> FindOptionalCopy(const std::string& path) {
-  return IsUrl(path) ? Fetch(path, Refusal::kIsMissing) : FindLocalCopy(path);
+  return Find(path, Refusal::kIsMissing);
 }
 
 }  // namespace recpack::remote

@@ -23,14 +23,27 @@ bool Fits(const Index& index, const LayoutSplit& split) {
 
 }  // namespace
 
-std::optional<Index> FittingIndex(const LayoutSplit& split) {
-  if (split.index.empty()) return {};
-  const auto path = remote::FindOptionalCopy(split.index);
-  if (!path) return {};
+std::optional<Index> FindIndexAt(const std::string& path) {
+  if (path.empty()) return {};
+  const auto copy = remote::FindOptionalCopy(path);
+  if (!copy) return {};
   try {
-    Index index = Index::Open(*path);
-    if (Fits(index, split)) return index;
+    return Index::Open(*copy);
   } catch (const Error&) {  // treat a damaged index as missing
+    return {};
+  }
+}
+
+std::optional<Index> FittingIndex(const LayoutSplit& split) {
+  return FittingIndex(split, split.index);
+}
+
+std::optional<Index> FittingIndex(const LayoutSplit& split, const std::string& path) {
+  auto index = FindIndexAt(path);
+  if (!index) return {};
+  try {
+    if (Fits(*index, split)) return index;
+  } catch (const Error&) {  // damaged
   }
   return {};
 }

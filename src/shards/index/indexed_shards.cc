@@ -7,7 +7,7 @@
 #include "recpack/base/error.h"
 #include "recpack/base/file.h"
 #include "src/remote/store/data_files.h"
-#include "src/remote/store/local_copy.h"
+#include "src/shards/index/fitting_index.h"
 #include "src/shards/layout/split_folders.h"
 
 namespace recpack {
@@ -29,11 +29,8 @@ const IndexedShards* KnownShards::FindIndex(const std::string& shard) {
   const std::lock_guard lock(mutex_);
   const auto [at, is_new] = folders_.try_emplace(FolderPath(shard));
   if (!is_new) return at->second.get();
-  const auto path = remote::FindOptionalCopy(IndexBeside(split_, shard));
-  if (!path) return nullptr;
-  try {
-    at->second = std::make_unique<IndexedShards>(Index::Open(*path));
-  } catch (const Error&) {  // treat a damaged index as missing
+  if (auto index = FindIndexAt(IndexBeside(split_, shard))) {
+    at->second = std::make_unique<IndexedShards>(std::move(*index));
   }
   return at->second.get();
 }

@@ -80,9 +80,7 @@ Index OpenSplitIndex(const LayoutSplit& split) {
   if (auto index = FittingIndex(split)) return std::move(*index);
   const std::string kept = split.shards.empty() ? "" : PathOfKept(split);
   if (!kept.empty()) {
-    LayoutSplit found = split;
-    found.index = kept;
-    if (auto index = FittingIndex(found)) return std::move(*index);
+    if (auto index = FittingIndex(split, kept)) return std::move(*index);
   }
   const ScratchFolder scratch;
   const std::string path = scratch / "split.recindex";

@@ -1,7 +1,6 @@
 #include "src/pack/sources/tfrecord/record_shards.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "recpack/base/error.h"
 #include "recpack/base/parallel.h"
@@ -10,7 +9,7 @@
 #include "recpack/record/reader.h"
 #include "src/base/format.h"
 #include "src/remote/store/data_files.h"
-#include "src/remote/store/local_copy.h"
+#include "src/shards/index/fitting_index.h"
 #include "src/shards/layout/layout.h"
 #include "src/shards/layout/split_folders.h"
 
@@ -44,18 +43,6 @@ class FrameSpooler {
   SpoolFile& spool_;
   ByteBuffer frames_;
 };
-
-// Opens the index of a split. If it is missing or damaged, the shards are scanned.
-std::optional<Index> OpenIndex(const std::string& path) {
-  if (path.empty()) return {};
-  const auto copy = remote::FindOptionalCopy(path);
-  if (!copy) return {};
-  try {
-    return Index::Open(*copy);
-  } catch (const Error&) {
-    return {};
-  }
-}
 
 // Parses a record; errors carry its place.
 void ParseAt(const Record& record, const std::string& path, ExampleView& example) {
@@ -114,7 +101,7 @@ RecordShards::RecordShards(const Layout& layout, const RecordFilter& filter,
   for (const LayoutSplit& split : layout.splits) {
     for (size_t i = 0; i < split.shards.size(); ++i) tasks.emplace_back(shards_.size(), i);
     shards_.emplace_back(split.shards.size());
-    indexes.push_back({.index = OpenIndex(split.index), .folder = FolderPath(split.index)});
+    indexes.push_back({.index = FindIndexAt(split.index), .folder = FolderPath(split.index)});
     sources_.push_back(OpenSource(indexes.back()));
   }
   ParallelFor(tasks.size(), options.threads, [&](size_t, size_t task) {

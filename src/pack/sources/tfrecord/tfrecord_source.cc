@@ -1,4 +1,3 @@
-
 #include "recpack/base/error.h"
 #include "recpack/base/hash.h"
 #include "recpack/record/framing.h"
